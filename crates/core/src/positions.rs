@@ -270,8 +270,9 @@ impl RoundPositions {
             return !figures.is_empty() && (to - mean).abs() < (from - mean).abs();
         }
         let held = |position: &str| others().filter(|stand| stand.position == position).count();
-        let most = others().map(|stand| held(&stand.position)).max().unwrap_or_default();
-        held(&to.position) == most && most > held(&from.position)
+        // Several positions with the most holders are no majority.
+        let mut rest = others().filter(|stand| stand.position != to.position);
+        held(&to.position) > 0 && rest.all(|stand| held(&stand.position) < held(&to.position))
     }
 }
 
@@ -334,12 +335,18 @@ mod tests {
     fn a_smaller_group_is_no_majority() {
         let before = held(1, &[("FAIL", None), ("PASS", None), ("WARN", None), ("WARN", None)]);
         let after = |to| held(2, &[(to, Some(&[])), ("PASS", None), ("WARN", None), ("WARN", None)]);
-        for (to, toward) in [("PASS", false), ("WARN", true)] {
+        for (to, toward) in [("PASS", false), ("WARN", true), ("NEW", false)] {
             let flips =
                 PositionHistory { rounds: vec![before.clone(), after(to)], ..PositionHistory::default() }
                     .flips();
             assert_eq!(flips[0].toward_majority, Some(toward), "{to}");
         }
+        let rounds = vec![
+            held(1, &[("FAIL", None), ("PASS", None), ("WARN", None)]),
+            held(2, &[("PASS", Some(&[])), ("PASS", None), ("WARN", None)]),
+        ];
+        let history = PositionHistory { rounds, ..PositionHistory::default() };
+        assert_eq!(history.flips()[0].toward_majority, Some(false), "one holder each is no majority");
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! How bars are measured, for every renderer that draws them with characters.
+//! The lengths of bars, for all renderers.
 
 use agon_core::{LevelBars, ReportBar};
 
-/// How much of the room each bar takes, from 0 to 1. The longest takes all of it.
+/// The length of each bar as a share of the longest, from 0 to 1.
 pub(crate) fn bar_shares(bars: &[ReportBar]) -> Vec<f64> {
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let share = |bar: &ReportBar| if most > 0.0 { (bar.value / most).clamp(0.0, 1.0) } else { 0.0 };
     bars.iter().map(share).collect()
 }
 
-/// One column of a bar.
+/// One character of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BarCell {
     Full,
@@ -17,7 +17,7 @@ pub(crate) enum BarCell {
     Threshold,
 }
 
-/// A bar on a scale from 0 to 1 in this many columns.
+/// A bar on a scale from 0 to 1, in this many characters.
 pub(crate) fn level_cells(levels: &LevelBars, bar: &ReportBar, columns: usize) -> Vec<BarCell> {
     let place = |value: f64| (value.clamp(0.0, 1.0) * columns as f64).round() as usize;
     let threshold = levels.threshold.map(|threshold| place(threshold).min(columns.saturating_sub(1)));

@@ -1,4 +1,6 @@
-//! Any JSON document as report blocks: keys become headings, lists become lists, flat records become tables.
+//! Any JSON document as report blocks. Keys become headings, lists become lists, and flat records become tables.
+//!
+//! The first field of a record in a list says what the record is about if it is a short string: a seat, an id or a name.
 
 use agon_core::wording::{heading, score, spoken};
 use agon_core::{ReportBlock, ReportItem, ReportSection, SectionKind};
@@ -6,30 +8,14 @@ use serde_json::{Map, Value};
 
 /// A string longer than this is prose and gets a heading of its own.
 const SHORT_CHARS_MAX: usize = 60;
-/// A longer one makes a table hard to read.
+/// A longer string is not put into a table or a title.
 const CELL_CHARS_MAX: usize = 32;
-/// More columns than this do not fit a page.
+/// A table has at most this many columns.
 const COLUMNS_MAX: usize = 6;
-/// Deeper than this a document is shown as it is written.
+/// Values deeper than this are shown as JSON.
 const DEPTH_MAX: usize = 6;
 
-/// Keys that say whose something is.
-const OWNER_KEYS: &[&str] = &[
-    "debater",
-    "target",
-    "judge",
-    "councillor",
-    "agent",
-    "to",
-    "label",
-    "seat",
-    "name",
-    "title",
-    "role",
-    "id",
-];
-
-/// A verdict as sections: first what is short, together, then each key with its own heading.
+/// A verdict as sections: the short values together, then each other key with its own heading.
 pub(crate) fn sections(verdict: &Value) -> Vec<ReportSection> {
     let Some(fields) = verdict.as_object() else {
         return vec![ReportSection::new(SectionKind::Answer, "Verdict", blocks(verdict))];
@@ -42,7 +28,6 @@ pub(crate) fn sections(verdict: &Value) -> Vec<ReportSection> {
     sections
 }
 
-/// A value as blocks.
 pub(crate) fn blocks(value: &Value) -> Vec<ReportBlock> {
     blocks_at(value, 0)
 }
@@ -59,7 +44,7 @@ fn blocks_at(value: &Value, depth: usize) -> Vec<ReportBlock> {
     }
 }
 
-/// The fields in their own order, because whoever wrote them had a reason for it.
+/// The fields in their own order.
 fn object(fields: &Map<String, Value>, depth: usize) -> Vec<ReportBlock> {
     let mut blocks: Vec<ReportBlock> = Vec::new();
     for (key, value) in fields.iter().filter(|(_, value)| !is_blank(value)) {
@@ -100,7 +85,7 @@ fn array(values: &[Value], depth: usize) -> Vec<ReportBlock> {
     groups.collect()
 }
 
-/// A list of flat records with short values reads best as a table.
+/// A list of flat records with short values, as a table.
 fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
     let records: Option<Vec<&Map<String, Value>>> = values.iter().map(|value| value.as_object()).collect();
     let records = records.filter(|records| records.iter().all(|record| record.values().all(fits_cell)))?;
@@ -120,7 +105,7 @@ fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
     Some(rows)
 }
 
-/// Rows of figures, all of the same length, by their places.
+/// Rows of numbers of the same length, as a numbered table.
 fn matrix(values: &[&Value]) -> Option<Vec<Vec<String>>> {
     let columns = values.first()?.as_array()?.len();
     let mut rows =
@@ -144,13 +129,13 @@ fn group(value: &Value, place: usize, depth: usize) -> ReportBlock {
     let mut rest = fields.clone();
     let title = match rest.shift_remove("round") {
         Some(round) if round.is_u64() => format!("Round {round}"),
-        _ => take_owner(&mut rest).unwrap_or_else(|| format!("{place}.")),
+        _ => take_subject(&mut rest).unwrap_or_else(|| format!("{place}.")),
     };
     let badges = take_badges(&mut rest);
     ReportBlock::Group { title, badges, blocks: object(&rest, depth + 1) }
 }
 
-/// Takes the short values out of a record, as they stand beside its title.
+/// Takes the short values out of a record, to show them beside its title.
 pub(crate) fn take_badges(fields: &mut Map<String, Value>) -> Vec<String> {
     let mut badges = Vec::new();
     fields.retain(|key, value| {
@@ -159,12 +144,6 @@ pub(crate) fn take_badges(fields: &mut Map<String, Value>) -> Vec<String> {
             Value::Number(number) => {
                 let figure = number.as_f64().filter(|_| number.is_f64());
                 format!("{} {}", spoken(key), figure.map_or_else(|| scalar(value), score))
-            }
-            // A word from a protocol's own list speaks for itself; anything else needs its key.
-            Value::String(text)
-                if is_word(text) && matches!(key.as_str(), "stance" | "revision" | "verdict") =>
-            {
-                spoken(text)
             }
             Value::String(text) if is_word(text) => format!("{}: {}", spoken(key), spoken(text)),
             _ => return true,
@@ -181,17 +160,17 @@ fn is_word(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// A flat value as a point of a list: whose it is, what it says, and the rest.
+/// A flat value as a list entry: what it is about, what it says, and the rest as a note.
 pub(crate) fn item(value: &Value) -> ReportItem {
     let Some(fields) = value.as_object() else { return ReportItem::text(scalar(value)) };
     let mut rest = fields.clone();
-    let who = take_owner(&mut rest);
+    let who = take_subject(&mut rest);
     let strings: Vec<(String, bool)> =
         rest.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.contains(' ')))).collect();
-    // The first that is more than a word, or else the first there is.
-    let told = strings.iter().find(|(_, prose)| *prose).or(strings.first());
+    // The first string of more than one word, else the first string.
+    let main = strings.iter().find(|(_, prose)| *prose).or(strings.first());
     let text =
-        told.and_then(|(key, _)| rest.shift_remove(key)).map(|value| scalar(&value)).unwrap_or_default();
+        main.and_then(|(key, _)| rest.shift_remove(key)).map(|value| scalar(&value)).unwrap_or_default();
     let notes: Vec<String> = rest
         .iter()
         .filter(|(_, value)| !is_blank(value))
@@ -200,14 +179,15 @@ pub(crate) fn item(value: &Value) -> ReportItem {
     ReportItem { who, text, note: (!notes.is_empty()).then(|| notes.join(". ")) }
 }
 
-fn take_owner(fields: &mut Map<String, Value>) -> Option<String> {
-    let key = OWNER_KEYS
-        .iter()
-        .find(|key| fields.get(**key).and_then(Value::as_str).is_some_and(|who| !who.is_empty()))?;
-    fields.shift_remove(*key).map(|who| scalar(&who))
+/// Takes the first field if it says what the record is about.
+fn take_subject(fields: &mut Map<String, Value>) -> Option<String> {
+    let (key, value) = fields.iter().next()?;
+    let is_subject =
+        value.as_str().is_some_and(|text| !text.is_empty()) && fits_cell(value) && fields.len() > 1;
+    let key = is_subject.then(|| key.clone())?;
+    fields.shift_remove(&key).map(|subject| scalar(&subject))
 }
 
-/// A value in a few words.
 pub(crate) fn scalar(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,19 +1,18 @@
-//! A debate as people read it: while it runs, and when it is over.
+//! Shows debates to people, while they run and when they are over.
 //!
-//! Everything here renders what the protocol's view, the evidence and the log say. Nothing here decides anything or knows a
-//! protocol. A tour, in reading order:
+//! This crate renders what the protocol's view, the evidence and the log say. It decides nothing and knows no protocol. A tour, in
+//! reading order:
 //!
-//! - [`ReportSource`]: what a report is made of.
-//! - `assemble`: the whole report as sections, from the protocol's outline and what every debate has (`sections`, `evidence`,
-//!   `transcript`; `json_blocks` shows any JSON).
+//! - [`ReportSource`]: the input of every report.
+//! - `report_assembly`: the whole report as sections, from the protocol's outline and what every debate has (`sections`,
+//!   `evidence`, `transcript`; `json_blocks` shows any JSON).
 //! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers.
-//! - [`DebateExcerpt`]: a part of a stored debate: a round, a seat, who changed, the dissent, where the time went.
-//! - [`gate_report`]: a verdict for a pipeline: annotations, SARIF, JUnit.
+//! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
+//! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
 //! - [`live`]: the view while a debate runs.
-//! - [`ratings_table`]: how agents are rated, as a table and as a picture.
-//! - [`audit`]: what a table of answers or rulings says about those who gave them.
-//! - [`mod@table`] and `markdown_text`: how tables and light Markdown are set; `bars`: how bars are measured;
-//!   `svg`: what the drawings share.
+//! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture.
+//! - [`audit`]: the audits of votes and judges.
+//! - [`mod@table`], `markdown_text`, `bars` and `svg`: shared by the renderers.
 
 #![warn(missing_docs)]
 
@@ -22,7 +21,6 @@ pub mod live;
 pub mod ratings;
 pub mod table;
 
-mod assemble;
 mod bars;
 mod evidence;
 mod excerpts;
@@ -31,11 +29,12 @@ mod json_blocks;
 mod markdown;
 mod markdown_text;
 mod page;
+mod report_assembly;
+mod report_source;
 mod sections;
-mod source;
-mod style;
 mod svg;
 mod terminal;
+mod terminal_style;
 mod transcript;
 mod yaml;
 
@@ -45,8 +44,8 @@ pub use live::{LiveOutput, LiveView};
 pub use markdown::markdown_report;
 pub use page::page_report;
 pub use ratings::{RatedAgent, ratings_svg, ratings_table, svg_label};
-pub use source::ReportSource;
-pub use style::Style;
+pub use report_source::ReportSource;
 pub use table::table;
 pub use terminal::terminal_report;
+pub use terminal_style::TerminalStyle;
 pub use yaml::{NotYaml, yaml};

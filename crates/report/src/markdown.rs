@@ -2,11 +2,11 @@
 
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem};
 
-use crate::assemble::full_report;
 use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
 use crate::markdown_text::{MarkdownPart, parse};
-use crate::source::ReportSource;
+use crate::report_assembly::full_report;
+use crate::report_source::ReportSource;
 
 /// The full report as Markdown.
 pub fn markdown_report(source: &ReportSource<'_>) -> String {
@@ -25,11 +25,11 @@ pub fn markdown_report(source: &ReportSource<'_>) -> String {
     out
 }
 
-/// The longest bar.
+/// The length of the longest bar.
 const BAR_CHARS_MAX: usize = 24;
-/// A longer position is not written into a cell.
+/// Longer positions are listed below the table.
 const CELL_CHARS_MAX: usize = 24;
-/// Headings of Markdown end here.
+/// The deepest heading of Markdown.
 const LEVEL_MAX: usize = 6;
 
 fn write_blocks(out: &mut String, blocks: &[ReportBlock], level: usize) {
@@ -86,7 +86,7 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
     }
 }
 
-/// The seats as rows and the rounds as columns; what is too long for a cell stands below.
+/// Seats are rows and rounds are columns. Positions that are too long for a cell are listed below.
 fn write_paths(out: &mut String, paths: &PositionPaths) {
     let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
     let mut rows = vec![vec!["Seat".to_owned()]];
@@ -115,11 +115,11 @@ fn write_bar(out: &mut String, bar: &ReportBar, drawn: &str) {
 
 fn write_item(out: &mut String, item: &ReportItem) {
     let who = item.who.as_ref().map(|who| format!("**{}**: ", escape(who))).unwrap_or_default();
-    let told = prose(&item.text);
-    // What does not begin as a paragraph cannot follow its speaker on the line.
-    let begins = matches!(parse(&item.text).first(), None | Some(MarkdownPart::Text(_)));
-    let gap = if begins || who.is_empty() { "" } else { "\n\n" };
-    let whole = format!("{}{gap}{told}", if gap.is_empty() { who.as_str() } else { who.trim_end() });
+    let text = prose(&item.text);
+    // A list, table or code block cannot follow its speaker on the line.
+    let is_inline = matches!(parse(&item.text).first(), None | Some(MarkdownPart::Text(_)));
+    let gap = if is_inline || who.is_empty() { "" } else { "\n\n" };
+    let whole = format!("{}{gap}{text}", if gap.is_empty() { who.as_str() } else { who.trim_end() });
     for (place, line) in whole.trim_end().lines().enumerate() {
         let lead = if place == 0 { "- " } else { "  " };
         out.push_str(format!("{lead}{line}").trim_end());
@@ -140,8 +140,8 @@ fn write_table(out: &mut String, rows: &[Vec<String>]) {
     }
 }
 
-/// A model's Markdown as part of ours: its headings become bold so that they do not break our outline, HTML becomes
-/// text, images become links so that reading fetches nothing, and every fence is closed.
+/// A model's Markdown inside the report. Its headings become bold text, HTML becomes text, images become links so that nothing is
+/// fetched, and every code fence is closed.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     let mut before: Option<MarkdownPart> = None;
@@ -169,15 +169,13 @@ fn prose(text: &str) -> String {
     out
 }
 
-/// A fence must be longer than any run of backticks in what it holds.
+/// The longest run of backticks. A fence around the lines must be longer.
 fn longest_run(lines: &[String]) -> usize {
     let runs = lines.iter().flat_map(|line| line.split(|char| char != '`')).map(str::len);
     runs.max().unwrap_or_default()
 }
 
-/// Text in which HTML is text. Code between single backticks is left as it is, because there it is text already. Where it
-/// is not plain which backticks belong together, everything is escaped, the backticks too: one of them could pair with
-/// a backtick that follows.
+/// Escapes HTML outside code spans. If the backticks do not pair up, escapes everything, including the backticks.
 fn escape(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     let paired = pieces.len() % 2 == 1 && !text.contains("``") && !text.contains("\\`");

@@ -6,9 +6,9 @@ use std::str::Lines;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::Style;
+use crate::TerminalStyle;
 
-/// A piece of prose.
+/// A block of Markdown.
 #[derive(Debug, PartialEq)]
 pub(crate) enum MarkdownPart {
     Heading(String),
@@ -19,7 +19,7 @@ pub(crate) enum MarkdownPart {
     Table(Vec<Vec<String>>),
 }
 
-/// A stretch of a line.
+/// A part of a line.
 #[derive(Debug, PartialEq)]
 pub(crate) enum MarkdownSpan {
     Plain(String),
@@ -28,7 +28,7 @@ pub(crate) enum MarkdownSpan {
     Code(String),
 }
 
-/// Takes a text apart.
+/// Parses a text into blocks.
 pub(crate) fn parse(text: &str) -> Vec<MarkdownPart> {
     let mut paras = Vec::new();
     let mut lines = text.lines().peekable();
@@ -96,7 +96,7 @@ fn pipe_table(first: &str, lines: &mut Peekable<Lines<'_>>) -> MarkdownPart {
     MarkdownPart::Table(rows)
 }
 
-/// A line that is a paragraph by its first characters.
+/// A line whose first characters make it a block of its own.
 fn single(line: &str) -> Option<MarkdownPart> {
     let bare = line.trim();
     let hashes = bare.chars().take_while(|c| *c == '#').count();
@@ -129,7 +129,7 @@ fn go_on(paras: &mut [MarkdownPart], more: &str) {
     }
 }
 
-/// Takes a line apart: bold, italic and code. Links, images and HTML are not parsed.
+/// Parses bold, italic and code in a line. Links, images and HTML are not parsed.
 pub(crate) fn spans(text: &str) -> Vec<MarkdownSpan> {
     let mut spans = Vec::new();
     let mut plain = String::new();
@@ -166,7 +166,7 @@ fn enclosed<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     tight.then_some((inner, after))
 }
 
-/// The text without its marks.
+/// The text without Markdown marks.
 pub(crate) fn bare(text: &str) -> String {
     let texts = spans(text).into_iter().map(|span| match span {
         MarkdownSpan::Plain(text)
@@ -177,8 +177,8 @@ pub(crate) fn bare(text: &str) -> String {
     texts.collect()
 }
 
-/// Sets prose for a terminal, in lines of at most `width` columns.
-pub(crate) fn lines(text: &str, width: usize, style: &Style) -> Vec<String> {
+/// Renders a text for a terminal, in lines of at most `width` columns.
+pub(crate) fn lines(text: &str, width: usize, style: &TerminalStyle) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut before: Option<MarkdownPart> = None;
     for para in parse(text) {
@@ -194,14 +194,14 @@ pub(crate) fn lines(text: &str, width: usize, style: &Style) -> Vec<String> {
     lines
 }
 
-fn set(para: &MarkdownPart, width: usize, style: &Style) -> Vec<String> {
+fn set(para: &MarkdownPart, width: usize, style: &TerminalStyle) -> Vec<String> {
     match para {
         MarkdownPart::Heading(text) => wrap(&words(&bare(text), |word| style.bold(word)), width, "", ""),
         MarkdownPart::Text(text) => wrap(&painted(text, style), width, "", ""),
         MarkdownPart::Quote(text) => wrap(&painted(text, style), width, "> ", "> "),
         MarkdownPart::Code(code) => code.iter().map(|line| format!("    {}", style.code(line))).collect(),
         MarkdownPart::Table(rows) => {
-            let style = Style { width, ..*style };
+            let style = TerminalStyle { width, ..*style };
             let rows: Vec<Vec<String>> =
                 rows.iter().map(|row| row.iter().map(|cell| bare(cell)).collect()).collect();
             crate::table("", &rows, &style).lines().map(str::to_owned).collect()
@@ -215,8 +215,8 @@ fn set(para: &MarkdownPart, width: usize, style: &Style) -> Vec<String> {
     }
 }
 
-/// A line with its marks as colours; without colours code keeps its backticks, because they carry meaning.
-pub(crate) fn painted(text: &str, style: &Style) -> String {
+/// A line with colours instead of marks. Without colours, code keeps its backticks.
+pub(crate) fn painted(text: &str, style: &TerminalStyle) -> String {
     let parts = spans(text).into_iter().map(|span| match span {
         MarkdownSpan::Plain(text) => text,
         MarkdownSpan::Bold(text) => words(&text, |word| style.bold(word)),
@@ -227,12 +227,12 @@ pub(crate) fn painted(text: &str, style: &Style) -> String {
     parts.collect()
 }
 
-/// Paints word by word, so that a colour never runs over the end of a line.
+/// Paints each word by itself, so that a wrapped line does not end inside a colour.
 fn words(text: &str, paint: impl Fn(&str) -> String) -> String {
     text.split(' ').map(paint).collect::<Vec<_>>().join(" ")
 }
 
-/// Breaks a line at spaces, and words that are too long wherever they must be.
+/// Wraps a line at spaces. Words that are too long are broken.
 pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<String> {
     let options = Options::new(width)
         .initial_indent(first)
@@ -243,8 +243,8 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
-/// The beginning of a line that fits `width` columns, with an ellipsis where something was left off.
-pub(crate) fn cut(line: &str, width: usize, style: &Style) -> String {
+/// Cuts a line to `width` columns, with an ellipsis at the end.
+pub(crate) fn cut(line: &str, width: usize, style: &TerminalStyle) -> String {
     if line.width() <= width {
         return line.to_owned();
     }
@@ -258,8 +258,8 @@ pub(crate) fn cut(line: &str, width: usize, style: &Style) -> String {
     format!("{}{}", kept.trim_end(), style.ellipsis())
 }
 
-/// The end of a line that fits `width` columns, with an ellipsis in front where something was left off.
-pub(crate) fn tail(line: &str, width: usize, style: &Style) -> String {
+/// Cuts a line to its last `width` columns, with an ellipsis in front.
+pub(crate) fn tail(line: &str, width: usize, style: &TerminalStyle) -> String {
     if line.width() <= width {
         return line.to_owned();
     }
@@ -278,7 +278,7 @@ pub(crate) fn tail(line: &str, width: usize, style: &Style) -> String {
 mod tests {
     use super::*;
 
-    const PLAIN: Style = Style { color: false, width: 40, unicode: true };
+    const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 40, unicode: true };
 
     #[test]
     fn light_markdown_is_set_with_hanging_indents() {
@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn colour_never_runs_over_the_end_of_a_line() {
-        let painted = lines("**one two three four five six seven**", 12, &Style { color: true, ..PLAIN });
+        let painted =
+            lines("**one two three four five six seven**", 12, &TerminalStyle { color: true, ..PLAIN });
         assert!(painted.len() > 2);
         for line in painted {
             assert_eq!(line.matches("\u{1b}[1m").count(), line.matches("\u{1b}[0m").count(), "{line:?}");

@@ -1,39 +1,39 @@
-//! How agents stand: a table with a small line for each, and a plot.
+//! Ratings of agents, as a table with sparklines and as a plot.
 
-use crate::Style;
+use crate::TerminalStyle;
 use crate::svg::{PICTURE_STYLES, cut_label, px};
 use crate::table::table;
 use agon_host::clean_line;
 use maud::{Markup, html};
 
-/// An agent as the ratings show it.
+/// An agent and its ratings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RatedAgent {
-    /// Its name.
+    /// The agent's name.
     pub agent: String,
     /// Its Elo rating.
     pub rating: f64,
-    /// How uncertain its strength is: one standard deviation of Glicko-2, in points.
+    /// The standard deviation of its Glicko-2 rating, in points.
     pub deviation: f64,
-    /// How many rated debates it was in.
+    /// The number of its rated debates.
     pub games: u32,
-    /// Its Brier score over resolved outcomes, with how many there are.
+    /// Its Brier score, and over how many resolved outcomes.
     pub brier: Option<(f64, u32)>,
     /// The share of its ballots that were for the winner.
     pub conformity: Option<f64>,
-    /// Its rating after each rated debate, with the moment at which that ended.
+    /// When each of its rated debates ended, and its rating after it.
     pub history: Vec<(String, f64)>,
 }
 
-/// The last so many ratings are drawn.
+/// A sparkline has at most this many ratings, the last ones.
 const SPARK_MAX: usize = 24;
 const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const SPARKS_ASCII: [char; 4] = ['_', '-', '=', '#'];
-/// A line needs some height: smaller changes than this are drawn flat.
+/// The smallest range of a scale, in points, so that small changes look small.
 const SPAN_MIN: f64 = 10.0;
 
-/// The table, the best first, as the rows come.
-pub fn ratings_table(rows: &[RatedAgent], style: &Style) -> String {
+/// The table, in the order of the rows.
+pub fn ratings_table(rows: &[RatedAgent], style: &TerminalStyle) -> String {
     let head = ["agent", "rating", "±", "games", "Brier", "with the winner", "course"];
     let head = head.map(|word| if style.unicode { word } else { if word == "±" { "+/-" } else { word } });
     let row = |rated: &RatedAgent| {
@@ -55,21 +55,21 @@ pub fn ratings_table(rows: &[RatedAgent], style: &Style) -> String {
     table("", &rows, style)
 }
 
-/// The course of a rating in one line, from where everybody begins.
-fn spark(rated: &RatedAgent, style: &Style) -> String {
+/// A rating over time as a sparkline.
+fn spark(rated: &RatedAgent, style: &TerminalStyle) -> String {
     let signs: &[char] = if style.unicode { &SPARKS } else { &SPARKS_ASCII };
     let values: Vec<f64> = rated.history.iter().map(|(_, rating)| *rating).collect();
     let shown = values.get(values.len().saturating_sub(SPARK_MAX)..).unwrap_or_default();
     let (low, high) = span(shown.iter().copied());
     let sign = |value: &f64| {
         let step = (value - low) / (high - low) * (signs.len() - 1) as f64;
-        // A cast takes what is not a number for 0.
+        // The cast turns NaN into 0.
         signs.get(step.round() as usize).copied().unwrap_or(' ')
     };
     shown.iter().map(sign).collect()
 }
 
-/// The least and the greatest, at least [`SPAN_MIN`] apart.
+/// The smallest and largest value, at least [`SPAN_MIN`] apart.
 fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -86,13 +86,13 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 230.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 40.0;
-/// More lines than this cannot be told apart: the first so many, the best, are drawn.
+/// More lines than this are hard to tell apart, so only the first ones are drawn.
 const LINES_MAX: usize = 10;
-/// Told apart also by people who do not tell red from green; each also has a dash of its own.
+/// Readable with red-green colour blindness. The second five lines are dashed.
 const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"];
 const NAME_CHARS_MAX: usize = 30;
 
-/// The course of all ratings as an SVG picture that needs nothing else, in light and dark.
+/// The ratings over time, as a self-contained SVG picture for light and dark backgrounds.
 pub fn ratings_svg(rows: &[RatedAgent]) -> String {
     let drawn: Vec<&RatedAgent> = rows.iter().take(LINES_MAX).collect();
     let games = drawn.iter().map(|rated| rated.history.len()).max().unwrap_or_default();
@@ -111,7 +111,7 @@ pub fn ratings_svg(rows: &[RatedAgent]) -> String {
     format!("{}\n", picture.into_string())
 }
 
-/// The rating of everybody before the first debate.
+/// Every agent's rating before its first debate.
 const START: f64 = agon_core::lesson::RATING_INITIAL;
 
 struct RatingsFrame {
@@ -162,7 +162,7 @@ impl RatingsFrame {
     }
 }
 
-/// A name as text in an SVG picture: on one line, short enough for the key, with markup escaped.
+/// A name as text in an SVG picture: one line, cut to fit the legend, with markup escaped.
 pub fn svg_label(name: &str) -> String {
     html! { (cut_label(&clean_line(name), NAME_CHARS_MAX)) }.into_string()
 }
@@ -193,14 +193,14 @@ mod tests {
             rated("skeptic", &[1499.0, 1501.0]),
             rated("new", &[]),
         ];
-        let style = Style { color: false, width: 90, unicode: true };
+        let style = TerminalStyle { color: false, width: 90, unicode: true };
         insta::assert_snapshot!(ratings_table(&rows, &style), @"
         agent         rating  ±    games  Brier       with the winner  course
         openai/alpha  1544    210  4      0.125 of 4  75%              ▁▅▂█
         skeptic       1501    210  2      -           -                ▄▅
         new           1500    210  0      -           -
         ");
-        let plain = ratings_table(&rows, &Style { unicode: false, ..style });
+        let plain = ratings_table(&rows, &TerminalStyle { unicode: false, ..style });
         assert!(plain.is_ascii(), "{plain}");
     }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_flat_course_is_drawn_in_the_middle_and_a_long_one_by_its_end() {
-        let style = Style { color: false, width: 80, unicode: true };
+        let style = TerminalStyle { color: false, width: 80, unicode: true };
         assert_eq!(spark(&rated("a", &[1500.0, 1500.0]), &style), "▅▅");
         let long: Vec<f64> = (0..100).map(|n| 1400.0 + f64::from(n) * 5.0).collect();
         let line = spark(&rated("a", &long), &style);

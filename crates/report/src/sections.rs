@@ -1,7 +1,9 @@
-//! The sections that every report has: dissent, what was missing, who sat where, what it cost.
+//! The sections that every report has: dissent, what was missing, the seats, the cost.
 
 use agon_core::view::{absence_words, holder_name, label_name, warning_sentence};
-use agon_core::wording::{capitalized, count, counted, dollars, excerpt, joined, percent, seat_name, spoken};
+use agon_core::wording::{
+    capitalized, count, counted, dollars, excerpt, joined, number_word, percent, seat_name, spoken,
+};
 use agon_core::{
     Fate, Fidelity, ReportBar, ReportBlock, ReportItem, ReportSection, Seat, SeatCard, SectionFold,
     SectionKind,
@@ -10,18 +12,24 @@ use agon_measure::evidence::PhaseCost;
 
 use crate::evidence::paths;
 use crate::json_blocks;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
-/// The minority's positions, or the sentence that there is none where that is known.
+/// The minority's positions, or a sentence that there are none if that is known.
 pub(crate) fn dissent(source: &ReportSource<'_>) -> Option<ReportSection> {
     let section = |block| ReportSection::new(SectionKind::Dissent, "Dissent", vec![block]);
     if !source.view.dissent.is_empty() {
         return Some(section(ReportBlock::Items(source.view.dissent.clone())));
     }
-    let positions = &source.evidence.dissent;
-    let settled = !positions.is_empty() && positions.iter().all(|held| held.fate != Fate::Minority);
-    let line = "No dissent: every first-round position was adopted or given up.";
-    settled.then(|| section(ReportBlock::Line(line.into())))
+    let fates = || source.evidence.dissent.iter().map(|held| held.fate);
+    if fates().next().is_none() || fates().any(|fate| fate == Fate::Minority) {
+        return None;
+    }
+    let line = match fates().filter(|fate| *fate == Fate::NotSettled).count() {
+        0 => "No dissent: every first-round position was adopted or given up.".to_owned(),
+        1 => "Unknown: one first-round position was not settled.".to_owned(),
+        open => format!("Unknown: {} first-round positions were not settled.", number_word(open)),
+    };
+    Some(section(ReportBlock::Line(line)))
 }
 
 /// Absences, and what the protocol says was missing.
@@ -30,7 +38,7 @@ pub(crate) fn missing(source: &ReportSource<'_>) -> Option<ReportSection> {
     for (phase, ask, why, detail) in source.debate.absences() {
         let title = spoken(&phase.name);
         let place = match phase.round {
-            // A phase that is named after its round needs no second name.
+            // The phase `r2` is round 2, which is said once.
             round if phase.name == format!("r{round}") => format!(" in round {round}"),
             round if source.is_in_round(&phase.name, round) => format!(" in round {round} ({title})"),
             _ => format!(" ({title})"),
@@ -46,14 +54,13 @@ pub(crate) fn missing(source: &ReportSource<'_>) -> Option<ReportSection> {
     items.extend(source.view.outline.missing.iter().map(ReportItem::text));
     let is_degraded = source.outcome().is_some_and(|outcome| outcome.fidelity == Fidelity::Degraded);
     if items.is_empty() && is_degraded {
-        items.push(ReportItem::text("Some steps of the protocol were left out."));
+        items.push(ReportItem::text("Some steps of the protocol were skipped."));
     }
     let section =
         |items| ReportSection::new(SectionKind::Part, "What was missing", vec![ReportBlock::Items(items)]);
     (!items.is_empty()).then(|| section(items))
 }
 
-/// What a reader should know before trusting the verdict.
 pub(crate) fn warnings(source: &ReportSource<'_>) -> Option<ReportSection> {
     let warnings = source.outcome()?.warnings.iter();
     let items: Vec<ReportItem> =
@@ -87,14 +94,14 @@ fn fate_words(fate: Fate) -> &'static str {
     }
 }
 
-/// The seats at a glance for a page, and as a list for everything else.
+/// The seats as cards on a page, and as a list elsewhere.
 pub(crate) fn seat_cards(source: &ReportSource<'_>) -> Option<ReportSection> {
     let mut section = seats(source)?;
     let paths = paths::position_paths(source);
     let seats = source.debate.brief.seats.iter().enumerate();
     let mut cards: Vec<SeatCard> =
         seats.map(|(place, seat)| seat_card(source, &paths, place, seat)).collect();
-    // In label order, as the seats were known; seats without a label follow in seat order.
+    // In label order; seats without a label follow in seat order.
     cards.sort_by_key(|card| source.label(&card.id).map_or((true, ""), |label| (false, label)));
     let (pairs, lines): (Vec<ReportBlock>, Vec<ReportBlock>) =
         section.blocks.into_iter().partition(|block| matches!(block, ReportBlock::Pairs(_)));
@@ -128,11 +135,14 @@ fn seat_card(
     if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
         card.first = held(first.position);
         card.last = held(last.position).filter(|_| first.position != last.position);
-        card.notes.push(match steps.iter().filter(|step| step.cited.is_some()).count() {
+        let changes = || steps.iter().filter(|step| step.cited.is_some());
+        // A new text that nobody compared may state the old position.
+        let changed = if changes().any(|step| step.is_unsorted) { "revised" } else { "changed" };
+        card.notes.push(match changes().count() {
             0 => "kept its position".to_owned(),
-            1 => "changed once".to_owned(),
-            2 => "changed twice".to_owned(),
-            n => format!("changed {n} times"),
+            1 => format!("{changed} once"),
+            2 => format!("{changed} twice"),
+            n => format!("{changed} {n} times"),
         });
     }
     let first = source.evidence.dissent.iter().find(|held| held.seat == seat.id);
@@ -140,10 +150,10 @@ fn seat_card(
     card
 }
 
-/// Which model sat behind which label, and who plays more than one part.
+/// The seat and model behind each label, and the roles that the first model also plays.
 pub(crate) fn seats(source: &ReportSource<'_>) -> Option<ReportSection> {
     let seats = &source.debate.brief.seats;
-    let section = |blocks| ReportSection::new(SectionKind::Part, "Who sat where", blocks);
+    let section = |blocks| ReportSection::new(SectionKind::Part, "Seats", blocks);
     if let Some(blocks) = one_model(source) {
         return Some(section(blocks));
     }
@@ -163,7 +173,7 @@ pub(crate) fn seats(source: &ReportSource<'_>) -> Option<ReportSection> {
     (!seats.is_empty()).then(|| section(blocks))
 }
 
-/// Where one model has every seat, its name is said once.
+/// If one model has every seat, its name is said once.
 fn one_model(source: &ReportSource<'_>) -> Option<Vec<ReportBlock>> {
     let debate = source.debate;
     let (first, others) = debate.brief.seats.split_first()?;
@@ -185,7 +195,7 @@ fn one_model(source: &ReportSource<'_>) -> Option<Vec<ReportBlock>> {
     Some(blocks)
 }
 
-/// A seat's model as it was named, and who spoke where that differs.
+/// A seat's model as it was named, and the models that spoke if they differ.
 fn model_words(source: &ReportSource<'_>, seat: &Seat) -> String {
     let spoke: Vec<String> = source.debate.spoke(&seat.id).into_iter().map(str::to_owned).collect();
     match spoke.as_slice() {
@@ -202,7 +212,6 @@ fn also_plays(seats: &[Seat]) -> Option<String> {
     (!roles.is_empty()).then(|| format!("The first model also plays {}.", joined(&roles)))
 }
 
-/// What it cost, in one line.
 pub(crate) fn cost(source: &ReportSource<'_>) -> Option<ReportSection> {
     let spent = source.debate.spent();
     let shares = [(spent.cached_input_tokens, "cached"), (spent.cache_write_tokens, "written to the cache")];
@@ -226,7 +235,7 @@ pub(crate) fn cost(source: &ReportSource<'_>) -> Option<ReportSection> {
     Some(ReportSection::new(SectionKind::Part, "Cost", blocks))
 }
 
-/// What each round cost, drawn, and each phase.
+/// The cost of each round as bars, and of each phase in a table.
 pub(crate) fn cost_by_round(source: &ReportSource<'_>) -> Option<ReportSection> {
     let phases = &source.evidence.cost.rounds;
     let head = ["Phase", "Round", "Calls", "Tokens in", "Cached", "Tokens out", "US dollars"];
@@ -248,7 +257,7 @@ pub(crate) fn cost_by_round(source: &ReportSource<'_>) -> Option<ReportSection> 
     (!phases.is_empty()).then_some(ReportSection { fold: SectionFold::Open, ..section })
 }
 
-/// The rounds in order, and phases that belong to none: in dollars where every price is known, else in tokens.
+/// The rounds in order, and the phases outside rounds: in dollars if every price is known, else in tokens.
 fn round_bars(source: &ReportSource<'_>, phases: &[PhaseCost]) -> Vec<ReportBar> {
     let name = |phase: &PhaseCost| match source.is_in_round(&phase.phase, phase.round) {
         true => format!("Round {}", phase.round),
@@ -276,19 +285,20 @@ fn round_bars(source: &ReportSource<'_>, phases: &[PhaseCost]) -> Vec<ReportBar>
     bars.into_iter().map(bar).collect()
 }
 
-/// How much of the input came from a cache, and how much could have.
+/// How much of the input came from a cache, and the most that was possible.
 fn cache_sentence(source: &ReportSource<'_>) -> Option<String> {
     let cost = &source.evidence.cost;
     let percent = |share: f64| format!("{:.0}%", 100.0 * share);
-    let expected = cost.predicted_cached_share.map(|share| format!("; {} was expected", percent(share)));
+    let possible =
+        cost.predicted_cached_share.map(|share| format!("; at most {} was possible", percent(share)));
     Some(format!(
         "{} of the input came from a cache{}.",
         percent(cost.cached_share?),
-        expected.unwrap_or_default()
+        possible.unwrap_or_default()
     ))
 }
 
-/// What is needed to find, check and repeat the debate.
+/// What you need to find, check and repeat the debate.
 pub(crate) fn technical_details(source: &ReportSource<'_>) -> ReportSection {
     let (debate, brief) = (source.debate, &source.debate.brief);
     let pair = |name: &str, value: String| (name.to_owned(), value);

@@ -1,6 +1,6 @@
-//! What the drawings share.
+//! Helpers for SVG drawings.
 
-/// Paper and ink of a picture that stands alone, in light and dark.
+/// The background and text colours of a picture outside a page, for light and dark.
 pub(crate) const PICTURE_STYLES: &str = "svg{background:#fff;color:#222}\
     @media (prefers-color-scheme:dark){svg{background:#16181d;color:#ddd}}text{fill:currentColor}";
 
@@ -9,7 +9,7 @@ pub(crate) fn px(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// The beginning of a label that fits, with an ellipsis where something was left off.
+/// A label, cut with an ellipsis if it is too long.
 pub(crate) fn cut_label(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         None => text.to_owned(),

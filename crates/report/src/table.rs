@@ -1,21 +1,21 @@
-//! Tables, aligned by what the eye sees.
+//! Tables with columns aligned by display width.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::Style;
+use crate::TerminalStyle;
 use crate::markdown_text::{cut, wrap};
 use agon_host::clean_line;
 
 /// The space between two columns.
 const GAP: usize = 2;
-/// A column is not made narrower than this while another can be.
+/// Columns are not made narrower than this.
 const COLUMN_MIN: usize = 4;
 /// A cell that would need more lines than this is cut.
 const CELL_LINES_MAX: usize = 4;
 
-/// A table; the first row is its head. Columns that do not fit the width are wrapped, the widest first, and cells that
-/// would become towers are cut.
-pub fn table(title: &str, rows: &[Vec<String>], style: &Style) -> String {
+/// A table; the first row is its head. If it does not fit the width, columns are wrapped so that rows stay low, at spaces as long
+/// as that is enough. Cells with too many lines are cut.
+pub fn table(title: &str, rows: &[Vec<String>], style: &TerminalStyle) -> String {
     let mut shown = String::new();
     if !title.is_empty() {
         shown.push_str(&style.bold(&clean_line(title)));
@@ -37,18 +37,33 @@ pub fn table(title: &str, rows: &[Vec<String>], style: &Style) -> String {
 fn widths(rows: &[Vec<String>], available: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
-    let mut widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
+    let natural: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
+    let mut widths: Vec<usize> = natural.iter().map(|width| *width.min(&available)).collect();
     let room = available.saturating_sub(GAP * columns.saturating_sub(1));
-    while widths.iter().sum::<usize>() > room {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > COLUMN_MIN => *widest -= 1,
-            _ => break,
-        }
-    }
+    let longest_word = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.flat_map(|cell| cell.split(' ')).map(|word| word.width()).max().unwrap_or_default()
+    };
+    let word_widths: Vec<usize> = (0..columns).map(|column| longest_word(column).max(COLUMN_MIN)).collect();
+    shrink(&mut widths, &natural, &word_widths, room);
+    shrink(&mut widths, &natural, &vec![COLUMN_MIN; columns], room);
     widths
 }
 
-fn set_row(row: &[String], widths: &[usize], style: &Style) -> Vec<String> {
+/// Narrows columns until they fit, none below its minimum: first those whose longest cell, of the `natural` width, then needs the
+/// fewest lines, the widest of these.
+fn shrink(widths: &mut [usize], natural: &[usize], minima: &[usize], room: usize) {
+    while widths.iter().sum::<usize>() > room {
+        let columns = widths.iter_mut().zip(natural).zip(minima).filter(|((width, _), min)| **width > **min);
+        let lines = |width: usize, natural: usize| natural.div_ceil(width.saturating_sub(1).max(1));
+        let next = columns
+            .min_by_key(|((width, natural), _)| (lines(**width, **natural), std::cmp::Reverse(**width)));
+        let Some(((width, _), _)) = next else { return };
+        *width -= 1;
+    }
+}
+
+fn set_row(row: &[String], widths: &[usize], style: &TerminalStyle) -> Vec<String> {
     let cells: Vec<Vec<String>> =
         row.iter().zip(widths).map(|(cell, width)| set_cell(cell, *width, style)).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or_default();
@@ -63,7 +78,7 @@ fn set_row(row: &[String], widths: &[usize], style: &Style) -> Vec<String> {
         .collect()
 }
 
-fn set_cell(cell: &str, width: usize, style: &Style) -> Vec<String> {
+fn set_cell(cell: &str, width: usize, style: &TerminalStyle) -> Vec<String> {
     let mut lines = wrap(cell, width.max(1), "", "");
     if lines.len() > CELL_LINES_MAX {
         lines.truncate(CELL_LINES_MAX);
@@ -82,7 +97,7 @@ mod tests {
         rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect()
     }
 
-    const PLAIN: Style = Style { color: false, width: 40, unicode: true };
+    const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 40, unicode: true };
 
     #[test]
     fn columns_line_up_by_display_width() {
@@ -113,11 +128,35 @@ mod tests {
         ");
     }
 
+    /// "Seven debaters fit in 80 columns": one row per seat, and no word is broken.
+    #[test]
+    fn seven_seats_fit_in_eighty_columns() {
+        let mut cells =
+            vec![["Seat", "Stance", "Confidence", "Strongest point", "Moved"].map(str::to_owned).to_vec()];
+        let point = "All nine incidents of last year were in the ledger, which is small";
+        for label in ["A", "B", "C", "D", "E", "F", "G"] {
+            let seat = format!("Debater {label}");
+            cells.push(
+                [seat.as_str(), "partial concede", "0.90, then 0.80", point, "P1 to P3 in round 2"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            );
+        }
+        let shown = table("", &cells, &TerminalStyle { width: 80, ..PLAIN });
+        assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
+        let row = |label: &str| shown.lines().position(|line| line.starts_with(label));
+        assert_eq!(row("Debater G").unwrap() - row("Debater A").unwrap(), 6 * 3, "{shown}");
+        assert!(
+            ["Confidence", "incidents", "partial", "Strongest"].iter().all(|word| shown.contains(word)),
+            "{shown}"
+        );
+    }
+
     #[test]
     fn a_narrow_terminal_and_a_ragged_table_do_no_harm() {
         let rows =
             rows(&[&["one", "two", "three", "four"], &["a"], &[], &["\u{1b}[31mred", "b", "c", "d", "e"]]);
-        let shown = table("T", &rows, &Style { width: 1, ..PLAIN });
+        let shown = table("T", &rows, &TerminalStyle { width: 1, ..PLAIN });
         assert!(!shown.contains('\u{1b}') && shown.contains("red"), "{shown}");
     }
 }

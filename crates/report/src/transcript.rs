@@ -1,4 +1,4 @@
-//! Everything that was said, from the log.
+//! Everything that was said in a debate.
 
 use agon_core::view::absence_words;
 use agon_core::wording::{seat_name, seconds};
@@ -9,7 +9,7 @@ use agon_core::{
 use serde_json::Value;
 
 use crate::json_blocks;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// One section for each phase, with interjections between them.
 pub(crate) fn all_phases(source: &ReportSource<'_>) -> Vec<ReportSection> {
@@ -37,9 +37,8 @@ fn interjections<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Rep
     let item =
         |said: &Interjection| ReportItem { who: Some(said.by.clone()), text: said.text.clone(), note: None };
     let items: Vec<ReportItem> = said.map(item).collect();
-    let section = |items| {
-        ReportSection::new(SectionKind::Transcript, "From the floor", vec![ReportBlock::Items(items)])
-    };
+    let section =
+        |items| ReportSection::new(SectionKind::Transcript, "Interjections", vec![ReportBlock::Items(items)]);
     (!items.is_empty()).then(|| section(items))
 }
 
@@ -48,35 +47,31 @@ fn phase_section(
     turn: &PhaseTurn,
     wanted: &dyn Fn(&AskRecord) -> bool,
 ) -> ReportSection {
-    let name = source.phase_title(&turn.phase.name);
-    let round = turn.phase.round;
-    let in_round = source.is_in_round(&turn.phase.name, round);
-    let title = if in_round { format!("Round {round}: {}", lower_first(&name)) } else { name };
+    let title = source.phase_heading(&turn.phase.name, turn.phase.round);
+    let in_round = source.is_in_round(&turn.phase.name, turn.phase.round);
     let asks = turn.asks.iter().zip(&turn.replies).filter(|(ask, _)| wanted(ask));
     let blocks = asks.map(|(ask, reply)| speech(source, ask, reply.as_ref())).collect();
     let fold = if in_round { SectionFold::Open } else { SectionFold::Closed };
     ReportSection { fold, ..ReportSection::new(SectionKind::Transcript, title, blocks) }
 }
 
-fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-}
-
-/// Who was asked, in a few words: by label, else by seat.
+/// Who was asked, by label, else by seat.
 pub(crate) fn asked_name(source: &ReportSource<'_>, ask: &AskRecord) -> String {
-    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
     let name = ask.label.clone().unwrap_or_else(|| source.name(&ask.seat));
-    format!("{name}{about}")
+    format!("{name}{}", about_words(ask))
 }
 
-/// Who spoke, with the model. The seat behind a label is named only once the debate is over.
+/// What an ask is about, after a name: " on Debater B"; empty if it is about nothing in particular.
+pub(crate) fn about_words(ask: &AskRecord) -> String {
+    ask.about.as_ref().map_or_else(String::new, |about| format!(" on {about}"))
+}
+
+/// Who spoke, with the model. The seat behind a label is named only after the debate.
 fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> String {
     let model = match reply {
         Some(Reply::Said { model, .. }) => model,
         _ => &ask.model,
     };
-    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
     let label = ask.label.clone().or_else(|| source.label(&ask.seat).map(|_| source.name(&ask.seat)));
     let name = match (label, source.outcome().is_some()) {
         (Some(label), true) => format!("{label} ({}, {model})", ask.seat),
@@ -84,11 +79,11 @@ fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) ->
         (None, true) => format!("{} ({model})", seat_name(&ask.seat)),
         (None, false) => seat_name(&ask.seat),
     };
-    format!("{name}{about}")
+    format!("{name}{}", about_words(ask))
 }
 
 fn speech(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> ReportBlock {
-    // While labels are kept secret, the colour must not give the seat away either.
+    // While the debate runs, the colour must not reveal the seat behind a label.
     let place = match &ask.label {
         Some(label) if source.outcome().is_none() => label.bytes().map(usize::from).sum(),
         _ => source.place(&ask.seat),

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-/// A document that YAML cannot hold.
+/// The document cannot be written as YAML.
 #[derive(Debug, thiserror::Error)]
 #[error("this debate cannot be written as YAML ({0}): export it with `--format json`")]
 pub struct NotYaml(#[from] serde_norway::Error);
 
-/// The outcome document as YAML, field for field. Nothing is cleaned here: YAML escapes control characters itself,
-/// and reading it back gives the same document, also to readers of YAML 1.1, to whom `no` is false and a date a date.
+/// The outcome document as YAML, field for field. YAML escapes control characters, so nothing is cleaned. Readers of YAML 1.1 get
+/// the same document, although `no` without quotes is false for them.
 pub fn yaml(document: &Value) -> Result<String, NotYaml> {
     let text = document.to_string();
     // The YAML writer has no option to quote strings. A placeholder that does not occur in the text is replaced by quotes.
@@ -31,8 +31,8 @@ fn marked(value: &Value, sign: char) -> Value {
     }
 }
 
-/// Whether a reader of YAML 1.1 may take a bare text for something else: a truth value, a number, a date, a time of
-/// day. What only looks so is quoted too, which harms nobody.
+/// Whether a reader of YAML 1.1 may read a string without quotes as a boolean, a number, a date or a time. Strings that only look
+/// like such values are quoted, too.
 fn is_ambiguous(text: &str) -> bool {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "="];
     if WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) {
@@ -40,7 +40,7 @@ fn is_ambiguous(text: &str) -> bool {
     }
     let numeric = |char: char| char.is_ascii_hexdigit() || "xXoO_:.,+-TtZz ".contains(char);
     let begins = text.starts_with(|char: char| char.is_ascii_digit() || "+-.".contains(char));
-    // A colon before a space is quoted by the writer itself.
+    // The writer quotes a colon before a space.
     let quoted = text.contains(": ") || text.trim() != text || text.len() > 64;
     begins && text.contains(|char: char| char.is_ascii_digit()) && text.chars().all(numeric) && !quoted
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_reader_of_yaml_1_1_would_take_for_something_else_is_quoted() {
+    fn strings_that_yaml_1_1_would_read_as_other_values_are_quoted() {
         for text in [
             "no",
             "Yes",

@@ -14,7 +14,7 @@ use agon_publish::deliveries::{
     CALLBACK_SECRET, DeliveryReport, DeliveryRunner, DeliverySettings, Destination, DestinationConfig,
     DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery, hooks_for,
 };
-use agon_report::Style;
+use agon_report::TerminalStyle;
 use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};
 use clap::{Arg, ArgAction, ArgMatches};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ use super::{output, signals};
 /// How long the end of a debate waits for its deliveries. `agon deliver` makes those that take longer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 const CONCURRENT_DELIVERIES: usize = 8;
-const PLAIN_STYLE: Style = Style { color: false, width: 80, unicode: true };
+const PLAIN_STYLE: TerminalStyle = TerminalStyle { color: false, width: 80, unicode: true };
 const UNREADABLE_ADDRESS: &str = "an address that cannot be read";
 
 /// `--to`.

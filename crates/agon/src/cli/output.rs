@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use agon_host::{FileAccess, write_atomic};
-use agon_report::Style;
+use agon_report::TerminalStyle;
 use serde::Serialize;
 
 use super::errors::CliError;
@@ -109,12 +109,12 @@ pub fn check_svg_name(file: Option<&PathBuf>) -> Result<(), CliError> {
 }
 
 /// The style for stdout.
-pub fn stdout_style() -> Style {
+pub fn stdout_style() -> TerminalStyle {
     style(&process_env, std::io::stdout().is_terminal())
 }
 
 /// The style for stderr.
-pub fn stderr_style() -> Style {
+pub fn stderr_style() -> TerminalStyle {
     style(&process_env, std::io::stderr().is_terminal())
 }
 
@@ -123,9 +123,9 @@ pub fn stderr_is_live() -> bool {
     moves_cursor(&process_env, std::io::stderr().is_terminal())
 }
 
-fn style(env: Environment, is_terminal: bool) -> Style {
+fn style(env: Environment, is_terminal: bool) -> TerminalStyle {
     let width = is_terminal.then(terminal_width).flatten().unwrap_or(PLAIN_WIDTH);
-    Style { color: has_color(env, is_terminal), width, unicode: !is_terminal || has_unicode(env) }
+    TerminalStyle { color: has_color(env, is_terminal), width, unicode: !is_terminal || has_unicode(env) }
 }
 
 fn terminal_width() -> Option<usize> {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_report_outside_a_terminal_has_a_fixed_width_and_unicode() {
         let plain = style(&environment(&[("LANG", "C"), ("TERM", "xterm")]), false);
-        assert_eq!(plain, Style { color: false, width: PLAIN_WIDTH, unicode: true });
+        assert_eq!(plain, TerminalStyle { color: false, width: PLAIN_WIDTH, unicode: true });
         for (locale, unicode) in [("C", false), ("de_DE.UTF-8", true), ("en_US.utf8", true), ("", false)] {
             let expected = unicode || cfg!(any(windows, target_os = "macos"));
             assert_eq!(style(&environment(&[("LC_ALL", locale)]), true).unicode, expected);

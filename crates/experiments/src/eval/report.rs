@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use agon_core::wording::{count, counted, dollars};
-use agon_report::{Style, svg_label, table};
+use agon_report::{TerminalStyle, svg_label, table};
 
 use super::arms::ArmKind;
 use super::findings::{
@@ -11,7 +11,7 @@ use super::findings::{
 };
 
 /// The findings of a run as text: first what they mean, then the tables.
-pub fn eval_report(findings: &EvalFindings, style: &Style) -> String {
+pub fn eval_report(findings: &EvalFindings, style: &TerminalStyle) -> String {
     let paragraphs =
         |sentences: Vec<String>| sentences.iter().map(|one| style.paragraph(one)).collect::<String>();
     let mut parts = vec![paragraphs(conclusions(findings, style)), arms_table(findings, style)];
@@ -36,7 +36,7 @@ fn kind_of(findings: &EvalFindings, arm: &str) -> Option<ArmKind> {
 }
 
 /// What the run means. If there are debates, each is compared with one model and with what costs as much; otherwise every other arm is.
-fn conclusions(findings: &EvalFindings, style: &Style) -> Vec<String> {
+fn conclusions(findings: &EvalFindings, style: &TerminalStyle) -> Vec<String> {
     let mut sentences = Vec::new();
     if findings.done < findings.planned {
         sentences.push(format!(
@@ -57,7 +57,7 @@ fn conclusions(findings: &EvalFindings, style: &Style) -> Vec<String> {
 }
 
 /// One comparison: how much better, how certain, at what cost, and what follows.
-fn conclusion(findings: &EvalFindings, one: &ArmComparison, style: &Style) -> String {
+fn conclusion(findings: &EvalFindings, one: &ArmComparison, style: &TerminalStyle) -> String {
     let other = match kind_of(findings, &one.against) {
         Some(ArmKind::Single) => "one model alone".to_owned(),
         Some(ArmKind::FirstRound) => "the vote on its own first answers".to_owned(),
@@ -114,11 +114,11 @@ fn too_few_questions(findings: &EvalFindings) -> Option<String> {
 }
 
 /// The interval of a difference, in points.
-fn range([low, high]: [f64; 2], style: &Style) -> String {
+fn range([low, high]: [f64; 2], style: &TerminalStyle) -> String {
     format!("[{}, {}]", signed(low * 100.0, false, style), signed(high * 100.0, false, style))
 }
 
-fn signed(value: f64, with_plus: bool, style: &Style) -> String {
+fn signed(value: f64, with_plus: bool, style: &TerminalStyle) -> String {
     let digits = format!("{:.1}", value.abs());
     let sign = match value {
         _ if digits == "0.0" => "",
@@ -143,14 +143,14 @@ fn headed_table<const N: usize>(
     title: &str,
     heads: [&str; N],
     rows: impl Iterator<Item = Vec<String>>,
-    style: &Style,
+    style: &TerminalStyle,
 ) -> String {
     let heads = heads.map(str::to_owned).to_vec();
     table(title, &std::iter::once(heads).chain(rows).collect::<Vec<_>>(), style)
 }
 
 /// The arms, each with its figures and its comparison with the single model.
-fn arms_table(findings: &EvalFindings, style: &Style) -> String {
+fn arms_table(findings: &EvalFindings, style: &TerminalStyle) -> String {
     let row = |figures: &ArmFigures| {
         let is_against_single = |one: &&ArmComparison| {
             one.arm == figures.arm && kind_of(findings, &one.against) == Some(ArmKind::Single)
@@ -179,12 +179,12 @@ fn accuracy(figures: &ArmFigures) -> String {
     figures.accuracy.map_or("-".into(), |share| format!("{:.1}% [{low:.1}, {high:.1}]", share * 100.0))
 }
 
-fn difference(one: &ArmComparison, style: &Style) -> String {
+fn difference(one: &ArmComparison, style: &TerminalStyle) -> String {
     format!("{} {}", signed(one.difference * 100.0, true, style), range(one.interval, style))
 }
 
 /// The comparisons with other arms than the single model.
-fn comparisons_table(others: &[&ArmComparison], style: &Style) -> String {
+fn comparisons_table(others: &[&ArmComparison], style: &TerminalStyle) -> String {
     let row = |one: &&ArmComparison| {
         let (own, theirs, p) = (count(one.only_arm), count(one.only_against), probability(one.p_corrected));
         vec![one.arm.clone(), one.against.clone(), difference(one, style), own, theirs, p]
@@ -194,7 +194,7 @@ fn comparisons_table(others: &[&ArmComparison], style: &Style) -> String {
     headed_table(title, heads, others.iter().map(row), style)
 }
 
-fn effects_table(effects: &[DebateEffect], style: &Style) -> String {
+fn effects_table(effects: &[DebateEffect], style: &TerminalStyle) -> String {
     let row = |effect: &DebateEffect| {
         let counts = [effect.wrong_to_right, effect.right_to_wrong, effect.stayed_right, effect.stayed_wrong]
             .map(count);

@@ -4,9 +4,9 @@ use agon_experiments::eval::findings::{
     ArmComparison, ArmFigures, BootstrapInfo, CostUnit, DebateEffect, EvalFindings, MeanCost,
 };
 use agon_experiments::eval::{ArmKind, eval_report, eval_svg};
-use agon_report::Style;
+use agon_report::TerminalStyle;
 
-const STYLE: Style = Style { color: false, width: 100, unicode: true };
+const STYLE: TerminalStyle = TerminalStyle { color: false, width: 100, unicode: true };
 
 fn mean(mean: f64) -> Option<MeanCost> {
     Some(MeanCost { mean, interval: [mean * 0.9, mean * 1.1] })
@@ -124,7 +124,7 @@ fn the_report_begins_with_what_the_figures_mean() {
     deep: no answer could be found in 1 verdict; that counts as wrong.
     Intervals are 95%. p is McNemar's exact test, corrected for 6 tests (Holm).
     ");
-    let plain = eval_report(&found(), &Style { unicode: false, ..STYLE });
+    let plain = eval_report(&found(), &TerminalStyle { unicode: false, ..STYLE });
     assert!(plain.is_ascii(), "{plain}");
 }
 

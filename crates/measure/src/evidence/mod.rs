@@ -21,7 +21,7 @@ mod track_record;
 pub use cost::{CostEvidence, PhaseCost};
 pub use judging::{JudgeEvidence, OrderConsistency};
 pub use movement::{
-    Counterfactual, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips,
+    CounterfactualVerdicts, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips,
     SeatTrajectory,
 };
 pub use track_record::{
@@ -48,7 +48,7 @@ pub struct Evidence {
     /// Every first-round position and what became of it.
     pub dissent: Vec<PositionFate>,
     /// What the verdict would have been after each round.
-    pub counterfactual: Counterfactual,
+    pub counterfactual: CounterfactualVerdicts,
     /// Whether judges agree; null without judges.
     pub judge: Option<JudgeEvidence>,
     /// Whether the seats' confidence is justified.

@@ -109,7 +109,7 @@ pub struct HeldPosition {
 
 /// What the verdict would have been after each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Counterfactual {
+pub struct CounterfactualVerdicts {
     /// The verdicts, by round.
     pub rounds: Vec<RoundVerdict>,
     /// Rounds in which nobody revised a position. A round of votes is none of them.
@@ -243,7 +243,7 @@ pub(super) fn trajectories(debate: &Debate, history: &PositionHistory) -> Vec<Se
     last_positions(debate, history).into_iter().map(row).collect()
 }
 
-pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Counterfactual {
+pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> CounterfactualVerdicts {
     let is_over = debate.outcome.is_some();
     let is_final = |verdict: &Option<String>| match &history.decided {
         DecidedPosition::Held(name) | DecidedPosition::New(name) if is_over => {
@@ -270,5 +270,5 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
         });
         before = Some(verdict);
     }
-    Counterfactual { rounds, idle_rounds }
+    CounterfactualVerdicts { rounds, idle_rounds }
 }

@@ -161,7 +161,7 @@ fn agreement_is_measured_by_round() {
 #[test]
 fn the_counterfactual_has_the_verdict_after_each_round_and_the_idle_rounds() {
     let rounds: &[&[&str]] = &[&["A", "A", "B"], &["A", "B", "B"], &["A", "B", "B"]];
-    let Counterfactual { rounds, idle_rounds } =
+    let CounterfactualVerdicts { rounds, idle_rounds } =
         evidence(&debate(&THREE, &[]), &positions(rounds, &[], Some("B"))).counterfactual;
     let verdicts: Vec<_> = rounds.iter().map(|round| round.verdict.as_deref().unwrap()).collect();
     assert_eq!((verdicts, idle_rounds), (vec!["A", "B", "B"], vec![3]));

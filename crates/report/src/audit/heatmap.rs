@@ -1,9 +1,9 @@
-//! A matrix as a picture.
+//! Heat maps.
 
-use super::wide;
 use crate::svg::{PICTURE_STYLES, cut_label, px};
 use agon_host::clean_line;
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
 
 /// A cell has room for `-0.46`.
 const CELL: f64 = 42.0;
@@ -13,20 +13,19 @@ const EDGE: f64 = 16.0;
 const TITLE: f64 = 34.0;
 const LEGEND: f64 = 56.0;
 const NAME_CHARS_MAX: usize = 34;
-/// Blue and orange are told apart also by people who do not tell red from green; the value is in the cell besides.
+/// Blue and orange, which are readable with red-green colour blindness.
 const TOGETHER: &str = "#0072b2";
 const AGAINST: &str = "#d55e00";
-/// From this strength on the colour is darker than the text.
+/// From this value on the text is white, because the cell is dark.
 const STRONG: f64 = 0.85;
 const SCALE: [f64; 7] = [-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0];
 
-/// A heat map of values from -1 to 1, as an SVG picture that needs nothing else, in light and dark. The stronger the value,
-/// the stronger the colour over the background: blue for what goes together, orange for what goes apart. A pair without a
-/// value has a dash.
+/// A heat map of values from -1 to 1, as a self-contained SVG picture for light and dark backgrounds. Positive values are blue and
+/// negative ones orange, stronger the larger they are. A pair without a value has a dash.
 pub fn heatmap(matrix: &[Vec<Option<f64>>], names: &[String], title: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| cut_label(&clean_line(name), NAME_CHARS_MAX)).collect();
-    let longest = names.iter().map(|name| wide(name)).max().unwrap_or_default() as f64 * LETTER;
-    // The names above are turned by 45 degrees, so that they rise and reach to the right.
+    let longest = names.iter().map(|name| name.width()).max().unwrap_or_default() as f64 * LETTER;
+    // The names of the columns are turned by 45 degrees, so they need room above and to the right.
     let turned = longest * std::f64::consts::FRAC_1_SQRT_2 + 12.0;
     let side = CELL * names.len() as f64;
     let frame = HeatmapFrame { left: EDGE + longest + 10.0, top: TITLE + turned, names };
@@ -88,14 +87,14 @@ impl HeatmapFrame {
         let about = match value {
             _ if row == column => name(row).to_owned(),
             Some(value) => format!("{} and {}: {value:.4}", name(row), name(column)),
-            None => format!("{} and {}: nothing can be said", name(row), name(column)),
+            None => format!("{} and {}: unknown", name(row), name(column)),
         };
         let (class, value) = if row == column { ("cell self", None) } else { ("cell", value) };
         let strong = value.is_some_and(|value| value.abs() >= STRONG);
         let written = match value {
             _ if row == column => None,
             None => Some("\u{2013}".to_owned()),
-            // A rounded value must not show the sign of zero.
+            // -0.001 is shown as 0.00, not as -0.00.
             Some(value) => {
                 Some(format!("{value:.2}")).map(|shown| if shown == "-0.00" { "0.00".into() } else { shown })
             }
@@ -170,7 +169,7 @@ mod tests {
             assert!(!svg.contains('\u{1b}') && !svg.contains("NaN") && !svg.contains("<b>"), "{svg}");
             assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
         }
-        // Rows and names that do not fit together are no picture of anything, but no panic either.
+        // Rows and names of different lengths do not panic.
         assert_eq!(cells(&heatmap(&[vec![Some(0.5); 3]], &names[..2], "")), (1, 1));
     }
 
@@ -184,6 +183,6 @@ mod tests {
             svg.contains("class=\"value strong\"") && svg.contains("fill=\"#0072b2\" fill-opacity=\"0.900\"")
         );
         let nothing = heatmap(&[vec![None; 2], vec![Some(-0.001), None]], &["a".into(), "b".into()], "");
-        assert!(nothing.contains("nothing can be said") && nothing.contains(">0.00</text>"), "{nothing}");
+        assert!(nothing.contains("a and b: unknown") && nothing.contains(">0.00</text>"), "{nothing}");
     }
 }

@@ -1,17 +1,17 @@
-//! What judges are worth.
+//! The audit of judges.
 
 use agon_measure::audit::JudgeAudit;
 use agon_measure::audit::judges::{JudgeFigures, RulingFigures, RulingSubset};
 
 use super::{
-    bracket, capital, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
-    small_print, together, voices, word,
+    bracket, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
+    small_print, together, voices,
 };
-use crate::Style;
-use agon_core::wording::{count, counted};
+use crate::TerminalStyle;
+use agon_core::wording::{capitalized, count, counted, number_word};
 
-/// The audit of judges.
-pub fn judges(audit: &JudgeAudit, style: &Style) -> String {
+/// The audit of judges, for a terminal.
+pub fn judges(audit: &JudgeAudit, style: &TerminalStyle) -> String {
     let all = &audit.all;
     let mut shown = paragraph(&meaning(all), style);
     for note in &audit.notes {
@@ -44,7 +44,7 @@ pub fn judges(audit: &JudgeAudit, style: &Style) -> String {
     shown
 }
 
-/// The error correlations as a picture, or, without gold, how often each pair rules alike.
+/// The error correlations as a picture or, without right answers, how often each pair gives the same ruling.
 pub fn judges_svg(audit: &JudgeAudit) -> String {
     let names = names(&audit.all);
     if audit.all.correlation.is_empty() {
@@ -87,13 +87,13 @@ fn meaning(all: &RulingFigures) -> String {
         })
         .count();
     let bias = (biased > 0).then(|| {
-        let (lean, all) = (capital(&word(biased)), word(judges.len()));
-        format!("{lean} of {all} prefer a place, whichever answer stands there.")
+        let (lean, all) = (capitalized(&number_word(biased)), number_word(judges.len()));
+        format!("{lean} of {all} prefer the first or the second place, whichever answer is there.")
     });
     [Some(order), voices, bias].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What no judge has done needs no column.
+/// A column that would be 0 for every judge is left out.
 fn order(all: &RulingFigures) -> Vec<Vec<String>> {
     let (neither, missing) =
         (all.judges.iter().any(|judge| judge.neither > 0), all.judges.iter().any(|judge| judge.missing > 0));
@@ -147,9 +147,9 @@ fn between(all: &RulingFigures) -> Vec<Vec<String>> {
     rows
 }
 
-/// A row for each judge, a column for each subset.
+/// A row per judge and a column per subset.
 fn by_subset(audit: &JudgeAudit, figure: impl Fn(&JudgeFigures) -> Option<f64>) -> Vec<Vec<String>> {
-    // A long name may be broken where it has a slash.
+    // A long name may be wrapped after a slash.
     let titles = audit
         .subsets
         .iter()

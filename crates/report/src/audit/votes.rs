@@ -1,22 +1,22 @@
-//! What a vote is worth.
+//! The audit of a vote.
 
 use agon_measure::audit::VoteAudit;
 use agon_measure::audit::votes::{AgreementGate, VoteAccuracy};
 
 use super::{
     bracket, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
-    small_print, together, voices, word,
+    small_print, together, voices,
 };
-use crate::Style;
-use agon_core::wording::{count, counted};
+use crate::TerminalStyle;
+use agon_core::wording::{count, counted, number_word};
 
-/// A difference this rare is not called chance.
-const SHOWN: f64 = 0.05;
-/// More gates than this are not looked at.
+/// A difference with a lower p-value is reported as shown.
+const SIGNIFICANT_P: f64 = 0.05;
+/// The most gates that are shown.
 const GATES_MAX: usize = 6;
 
-/// The audit of a vote.
-pub fn votes(audit: &VoteAudit, style: &Style) -> String {
+/// The audit of a vote, for a terminal.
+pub fn votes(audit: &VoteAudit, style: &TerminalStyle) -> String {
     let mut shown = String::new();
     match &audit.right {
         Some(right) => shown.push_str(&paragraph(&meaning(audit, right), style)),
@@ -42,7 +42,7 @@ pub fn votes(audit: &VoteAudit, style: &Style) -> String {
     shown
 }
 
-/// The error correlations as a picture, or, without right answers, how often each pair agrees.
+/// The error correlations as a picture or, without right answers, how often each pair agrees.
 pub fn votes_svg(audit: &VoteAudit) -> String {
     match &audit.right {
         Some(right) => heatmap(&right.correlation, &audit.models, "Error correlation"),
@@ -57,7 +57,7 @@ pub fn votes_svg(audit: &VoteAudit) -> String {
 fn meaning(audit: &VoteAudit, right: &VoteAccuracy) -> String {
     let models = audit.models.len();
     let voices = voices(models, "models", right.n_eff, right.mean_rho).unwrap_or_else(|| {
-        let who = word(models);
+        let who = number_word(models);
         format!("Whether these {who} models err together cannot be said: no two of them are sometimes right and sometimes wrong.")
     });
     let vote = format!(
@@ -76,11 +76,11 @@ fn meaning(audit: &VoteAudit, right: &VoteAccuracy) -> String {
     [Some(voices), Some(vote), agreed].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the vote is better than the best alone, said only as firmly as it is shown.
+/// Whether the vote is better than the best single model, if the difference is significant.
 fn gain(audit: &VoteAudit, right: &VoteAccuracy) -> String {
     let (best, points, interval) =
         (&right.best_single_model, right.gain * 100.0, audit.intervals.get("gain"));
-    if right.gain_p >= SHOWN {
+    if right.gain_p >= SIGNIFICANT_P {
         let interval = bracket(interval);
         return format!("{points:+.1} points{interval} against the best alone, {best}: not shown to differ");
     }
@@ -94,7 +94,7 @@ fn gain(audit: &VoteAudit, right: &VoteAccuracy) -> String {
 fn without_gold(audit: &VoteAudit) -> String {
     format!(
         "A pair of these {} models gives the same answer {}{} of the time, and all of them do in {} of the questions.",
-        word(audit.models.len()),
+        number_word(audit.models.len()),
         percent(audit.pairwise_agreement),
         bracket(audit.intervals.get("pairwise_agreement")),
         percent(audit.unanimous)
@@ -145,7 +145,7 @@ fn chance(p: f64) -> String {
     if p < 0.0001 { "p < 0.0001".into() } else { format!("p = {p:.4}") }
 }
 
-/// The best first.
+/// The accuracy of each model, the best first.
 fn alone(right: &VoteAccuracy) -> Vec<Vec<String>> {
     let mut models: Vec<(&String, &f64)> = right.accuracy.iter().collect();
     models.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -155,8 +155,8 @@ fn alone(right: &VoteAccuracy) -> Vec<Vec<String>> {
     std::iter::once(row(["model", "right", "95% interval"])).chain(models.into_iter().map(of_model)).collect()
 }
 
-/// The gate that was asked for, then those that no other beats.
-fn gates(audit: &VoteAudit, style: &Style) -> String {
+/// The requested gate, then the gates that no other gate beats.
+fn gates(audit: &VoteAudit, style: &TerminalStyle) -> String {
     let mut shown = String::new();
     if let Some(asked) = &audit.gate {
         let gate = &asked.gate;
@@ -167,7 +167,8 @@ fn gates(audit: &VoteAudit, style: &Style) -> String {
             rows.push(row(["right", &percent(accuracy), &range(asked.intervals.get("accuracy"), end)]));
         }
         let [one, other] = &gate.models;
-        let title = format!("{one} and {other} agree, else the plurality of {}", word(audit.models.len()));
+        let title =
+            format!("{one} and {other} agree, else the plurality of {}", number_word(audit.models.len()));
         shown.push_str(&section(&agon_host::clean_line(&title), &rows, style));
     }
     let best = unbeaten(&audit.gates);
@@ -183,14 +184,14 @@ fn gates(audit: &VoteAudit, style: &Style) -> String {
     let title = "Ask two first, the others only if they disagree: the pairs that no other beats";
     shown.push_str(&section(title, &rows, style));
     if audit.right.is_some() {
-        let chosen = "They were found on these same questions: expect a little less on others.";
+        let chosen = "They were chosen on these same questions, so expect slightly less on other questions.";
         shown.push_str(&small_print(&[chosen.into()], style));
     }
     shown
 }
 
-/// Those of which no other is right as often with fewer calls, the most often right first. Where there are more than can be
-/// shown, those in the middle go.
+/// The gates that no other gate beats in both accuracy and calls, most accurate first. If there are too many, the middle ones are
+/// omitted.
 fn unbeaten(gates: &[AgreementGate]) -> Vec<&AgreementGate> {
     let beats = |other: &AgreementGate, gate: &AgreementGate| {
         other.calls <= gate.calls

@@ -5,16 +5,16 @@ use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
 
 use super::paths::{after_round, position_paths};
 use crate::json_blocks;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// The figures behind the paragraph.
 pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
         ("Before the debate", first_round(source)),
-        ("How sure they were", confidence(source)),
+        ("Confidence by round", confidence(source)),
         ("Changes by seat", changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
-        ("The verdict, had it stopped there", earlier_verdicts(source)),
+        ("The verdict if the debate had stopped there", earlier_verdicts(source)),
         ("Independence", independence(source)),
         ("Calibration", calibration(source)),
         ("Judge", judge(source)),
@@ -102,7 +102,7 @@ fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    table(&["Seat", "Changes", "With a verified citation", "Toward the majority"], rows.collect())
+    table(&["Seat", "Changes", "With a verified citation", "Joining most others"], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
@@ -140,7 +140,7 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     {
         pairs.extend(value.map(|value| (name.to_owned(), score(value))));
     }
-    pairs.push(("Debates measured".to_owned(), independence.debates.to_string()));
+    pairs.push(("Resolved debates of these models".to_owned(), independence.debates.to_string()));
     let models = independence.shared_models.iter();
     pairs.extend(models.map(|shared| (format!("Model {}", shared.model), shared.seats.join(", "))));
     let families = independence.families.iter();
@@ -149,7 +149,7 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = rows.map(|pair| vec![pair.agents.join(" and "), score(pair.rho), pair.debates.to_string()]);
     let mut blocks = vec![ReportBlock::Pairs(pairs)];
     blocks.extend(table(&["Agents", "Error correlation", "Debates"], rows.collect()));
-    blocks.push(ReportBlock::Line(independence.note.clone()));
+    blocks.push(ReportBlock::Line(capitalized(&independence.note)));
     blocks
 }
 
@@ -160,7 +160,7 @@ fn calibration(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         row.extend(figures);
         row
     });
-    let head = ["Seat", "Agent", "Forecasts", "Brier", "Calibration error", "Sure before", "Sure after"];
+    let head = ["Seat", "Model", "Forecasts", "Brier", "Calibration error", "Confidence before", "After"];
     table(&head, rows.collect())
 }
 

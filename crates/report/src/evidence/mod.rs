@@ -12,7 +12,7 @@ use agon_core::{
     ChartPoint, PositionFlip, ReportBlock, ReportLength, ReportSection, RoundChart, SectionKind,
 };
 
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 use paths::{after_round, column_head};
 
 /// The paragraph, and what each seat held in each round.
@@ -58,7 +58,7 @@ pub(crate) fn who_changed(source: &ReportSource<'_>) -> Option<ReportSection> {
 pub(crate) fn change_block(source: &ReportSource<'_>, flip: &PositionFlip) -> ReportBlock {
     let cited = if flip.evidenced { "with a verified citation" } else { "without a verified citation" };
     let mut badges = vec![cited.to_owned()];
-    badges.extend((flip.toward_majority == Some(true)).then(|| "toward the majority".to_owned()));
+    badges.extend((flip.toward_majority == Some(true)).then(|| "joins most of the others".to_owned()));
     let mut pairs = vec![("From".to_owned(), flip.from.clone()), ("To".to_owned(), flip.to.clone())];
     pairs.extend((!flip.cited.is_empty()).then(|| ("Cited".to_owned(), flip.cited.join("; "))));
     pairs.extend(flip.reason.as_ref().map(|reason| ("In its own words".to_owned(), reason.clone())));

@@ -8,7 +8,7 @@ use agon_measure::Evidence;
 use agon_measure::evidence::FirstRound;
 
 use super::paths::after_round;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// Who changed, how the verdict relates to the first positions, which rounds were idle, and how independent the seats are.
 pub(super) fn paragraph(source: &ReportSource<'_>) -> Option<String> {
@@ -74,11 +74,10 @@ impl<'a> EvidenceFacts<'a> {
     fn changes(&self) -> Option<String> {
         if self.own_rounds.len() < 2 {
             let is_voted = self.own_rounds.len() < self.history.rounds.len();
-            let line = match is_voted {
-                true => "There was only one round of positions before the vote.",
-                false => "There was only one round of positions, so nobody could change.",
-            };
-            return (!self.own_rounds.is_empty()).then(|| line.to_owned());
+            let what = if self.scored { "scores" } else { "positions" };
+            let end = if is_voted { " before the vote" } else { ", so nobody could change" };
+            let line = format!("There was only one round of {what}{end}.");
+            return (!self.own_rounds.is_empty()).then_some(line);
         }
         let is_own = |flip: &&PositionFlip| self.own_rounds.iter().any(|round| round.round == flip.round);
         let flips: Vec<&PositionFlip> = self.evidence.flips.iter().filter(is_own).collect();
@@ -98,45 +97,46 @@ impl<'a> EvidenceFacts<'a> {
         let when = rounds_words(&distinct(flips.iter().map(|flip| flip.round)));
         let details = match flips.as_slice() {
             [only] if !self.history.are_texts => format!(", from {} to {}", only.from, only.to),
+            _ if flips.len() > changed => format!(", {} times in all", number_word(flips.len())),
             _ => String::new(),
         };
-        let times = match flips.len() == changed {
-            true => ", ".to_owned(),
-            false => format!(", {} times in all: ", number_word(flips.len())),
-        };
         let who = capitalized(&self.some_of(changed, self.seats));
-        Some(format!("{who} {what} in {when}{details}{times}{}.", self.citation_words(&flips)))
+        Some(format!("{who} {what} in {when}{details}{}.", self.citation_words(&flips, changed)))
     }
 
+    /// Whether one of the changes is from or to a text that nobody compared with the others.
     fn is_unsorted(&self, flips: &[&PositionFlip]) -> bool {
         let is_unsorted = |flip: &&PositionFlip| {
-            let round = self.own_rounds.iter().find(|round| round.round == flip.round);
-            round.and_then(|round| round.of(&flip.seat)).is_some_and(|held| held.is_unsorted)
+            let held = self.history.rounds.iter().filter(|round| round.round <= flip.round);
+            let mut held = held.rev().filter_map(|round| round.of(&flip.seat)).take(2);
+            held.any(|held| held.is_unsorted)
         };
         flips.iter().any(is_unsorted)
     }
 
-    fn citation_words(&self, flips: &[&PositionFlip]) -> String {
+    /// The end of the sentence on these changes, of which `changed` seats are the authors.
+    fn citation_words(&self, flips: &[&PositionFlip], changed: usize) -> String {
         let cited = flips.iter().filter(|flip| flip.evidenced).count();
-        let how = match cited {
-            0 => "without a verified citation",
-            all if all == flips.len() => "with a verified citation",
-            some => {
-                let (with, without) = (number_word(some), number_word(flips.len() - some));
-                return format!("{with} with a verified citation and {without} without");
-            }
-        };
+        if cited > 0 && cited < flips.len() {
+            let (with, without) = (number_word(cited), number_word(flips.len() - cited));
+            let gap = if flips.len() > changed { ':' } else { ',' };
+            return format!("{gap} {with} with a verified citation and {without} without");
+        }
+        let how = if cited == 0 { "without" } else { "with" };
+        // Where all seats changed, the sentence begins with "both" or "all".
         let each = match flips.len() {
+            _ if changed == self.seats || flips.len() > changed => "",
             1 => "",
             2 => "both ",
             _ => "all ",
         };
-        let toward = match flips.iter().all(|flip| flip.toward_majority == Some(true)) {
-            true if self.scored => " and toward the other scores",
-            true => " and toward the majority",
-            false => "",
+        let is_toward = self.seats > 2 && flips.iter().all(|flip| flip.toward_majority == Some(true));
+        let toward = match (is_toward, self.scored) {
+            (false, _) => "",
+            (true, false) => ", joining most of the others",
+            (true, true) => ", moving toward the other scores",
         };
-        format!("{each}{how}{toward}")
+        format!(", {each}{how} a verified citation{toward}")
     }
 
     fn nobody_changed(&self) -> String {
@@ -144,18 +144,22 @@ impl<'a> EvidenceFacts<'a> {
         let revised = self.own_rounds.iter().flat_map(|round| &round.stands);
         let revised =
             distinct(revised.filter(|held| held.change.is_some()).map(|held| held.seat.as_str())).len();
+        let (has, given, so_far) = match self.source.outcome() {
+            Some(_) => ("", "gave", ""),
+            None => ("has ", "has given", " so far"),
+        };
         let nobody = match self.seats {
             1 if revised > 0 => {
                 return format!("The only {} revised its {what} without giving it up.", self.role);
             }
-            1 => return format!("The only {} kept its {what}.", self.role),
+            1 => return format!("The only {} {has}kept its {what}{so_far}.", self.role),
             2 => format!("Neither {}", self.role),
             all => format!("None of the {} {}s", number_word(all), self.role),
         };
         match revised {
-            0 => format!("{nobody} changed its {what}."),
+            0 => format!("{nobody} {has}changed its {what}{so_far}."),
             // The text changed, and the position is the same.
-            some => format!("{nobody} gave up its {what}; {} revised it.", self.number_of(some)),
+            some => format!("{nobody} {given} up its {what}{so_far}; {} revised it.", self.number_of(some)),
         }
     }
 
@@ -204,16 +208,21 @@ impl<'a> EvidenceFacts<'a> {
                 format!("In {which}, {who} backed positions that they had not held.")
             }
             (0, false) => format!("In {which}, {who} took part and backed what they held."),
+            (1, false) => {
+                format!("In {which}, {who} took part; one of them backed a position that it had not held.")
+            }
             (some, false) => {
                 let some = number_word(some);
-                format!("In {which}, {who} took part; {some} of them backed a position not held before.")
+                format!(
+                    "In {which}, {who} took part; {some} of them backed positions that they had not held."
+                )
             }
         })
     }
 
     /// How the verdict relates to the first positions.
     fn verdict(&self) -> Option<String> {
-        let first = self.history.rounds.first().filter(|first| first.stands.len() > 1)?;
+        let first = self.own_rounds.first().filter(|first| first.stands.len() > 1)?;
         let figures = self.evidence.first_round.as_ref()?;
         if !first.is_sorted() {
             return Some(self.unknown_positions());
@@ -248,14 +257,14 @@ impl<'a> EvidenceFacts<'a> {
 
     /// Which sentences are impossible because no verified declaration sorts the positions.
     fn unknown_positions(&self) -> String {
-        let is_debated = self.history.rounds.len() > 1;
         let is_decided = !matches!(self.known_verdict(), KnownVerdict::NotYet | KnownVerdict::Missing);
         let all_unknown = self.history.rounds.iter().all(|round| !round.is_sorted());
         let mut unknown = Vec::new();
-        unknown.extend(all_unknown.then(|| "how far they agreed".to_owned()));
-        unknown.push("what a plain vote on them would have said".to_owned());
+        unknown.extend(all_unknown.then(|| format!("how far they {}", self.would("agreed", "agree"))));
+        unknown.push(format!("what a plain vote on them {}", self.would("would have said", "says")));
         unknown.extend(
-            (is_debated && is_decided).then(|| format!("whether the debate changed the {}", self.noun())),
+            (self.is_debated() && is_decided)
+                .then(|| format!("whether the debate changed the {}", self.noun())),
         );
         let which = if all_unknown { "positions" } else { "first positions" };
         let is = if unknown.len() == 1 { "is" } else { "are" };
@@ -266,9 +275,9 @@ impl<'a> EvidenceFacts<'a> {
     fn unknown_verdict(&self) -> String {
         let noun = self.noun();
         let line = format!("No verified declaration says which position the {noun} states");
-        match self.history.rounds.len() {
-            1 => format!("{line}."),
-            _ => format!("{line}, so whether the debate changed it is unknown."),
+        match self.is_debated() {
+            false => format!("{line}."),
+            true => format!("{line}, so whether the debate changed it is unknown."),
         }
     }
 
@@ -277,7 +286,7 @@ impl<'a> EvidenceFacts<'a> {
         let would = "The first scores would have given";
         let ruling = figures.ruling.as_deref();
         Some(match (self.known_verdict(), ruling) {
-            _ if self.history.rounds.len() < 2 => return None,
+            _ if !self.is_debated() => return None,
             (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided => {
                 format!("{would} the same verdict.")
             }
@@ -301,16 +310,16 @@ impl<'a> EvidenceFacts<'a> {
         };
         let position = first.stands.first().map_or("", |held| held.position.as_str());
         let what = if self.history.are_texts { "the same position" } else { position };
-        let head = match self.history.rounds.len() {
-            _ if first.ballots => format!("{} voted for {what}", capitalized(&who)),
-            1 => format!("{} held {what}", capitalized(&who)),
-            _ => format!("Before they read each other, {who} held {what}"),
+        let head = match self.is_debated() {
+            false => format!("{} held {what}", capitalized(&who)),
+            true => format!("Before they read each other, {who} held {what}"),
         };
         match self.known_verdict() {
             KnownVerdict::Held(decided) if decided == position => {
                 format!("{head}, and that is the {}.", self.noun())
             }
             KnownVerdict::Unknown => format!("{head}."),
+            KnownVerdict::NotYet => format!("{head}; {}.", self.stated()),
             _ => format!("{head}, but {}.", self.stated()),
         }
     }
@@ -329,24 +338,38 @@ impl<'a> EvidenceFacts<'a> {
     }
 
     fn first_positions(&self) -> &'static str {
-        match self.history.rounds.first() {
-            Some(first) if first.ballots => "first votes",
-            _ if self.history.rounds.len() < 2 => "positions",
-            _ => "first positions",
-        }
+        if self.is_debated() { "first positions" } else { "positions" }
+    }
+
+    /// Without a debate, what would have been is what is.
+    fn would(&self, have_been: &'static str, is: &'static str) -> &'static str {
+        if self.is_debated() { have_been } else { is }
+    }
+
+    /// Whether there was anything after the first positions.
+    fn is_debated(&self) -> bool {
+        self.history.rounds.len() > 1
     }
 
     /// One first position has the most holders.
     fn after_vote(&self, figures: &FirstRound, vote: &str) -> String {
         let (noun, on) = (self.noun(), self.first_positions());
-        let said = format!("A plain vote on the {on} would have said {}", self.quoted(vote));
+        let says = self.would("would have said", "says");
+        let said = format!("A plain vote on the {on} {says} {}", self.quoted(vote));
         let rule = "the protocol's own rule";
         let ruling = figures.ruling.as_deref();
         match self.known_verdict() {
             KnownVerdict::Unknown => format!("{said}."),
-            KnownVerdict::NotYet | KnownVerdict::Missing => format!("{said}, but {}.", self.stated()),
+            KnownVerdict::NotYet => format!("{said}; {}.", self.stated()),
+            KnownVerdict::Missing => format!("{said}, but {}.", self.stated()),
+            KnownVerdict::Held(decided)
+                if ruling == Some(decided) && vote != decided && !self.is_debated() =>
+            {
+                format!("{said}; by {rule} {}.", self.stated())
+            }
             KnownVerdict::Held(decided) if vote == decided => {
-                let same = format!("A plain vote on the {on} would have given the same {noun}");
+                let gives = self.would("would have given", "gives");
+                let same = format!("A plain vote on the {on} {gives} the same {noun}");
                 match ruling {
                     Some(ruling) if ruling == decided => format!("{same}."),
                     Some(ruling) => {
@@ -378,7 +401,10 @@ impl<'a> EvidenceFacts<'a> {
         let ruling = figures.ruling.as_deref();
         match (self.known_verdict(), ruling) {
             (KnownVerdict::Unknown, _) => format!("{tie}."),
-            (KnownVerdict::NotYet | KnownVerdict::Missing, _) => format!("{tie}, and {}.", self.stated()),
+            (KnownVerdict::NotYet | KnownVerdict::Missing, _) => format!("{tie}; {}.", self.stated()),
+            (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided && !self.is_debated() => {
+                format!("{tie}; the protocol's own rule decided.")
+            }
             (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided => {
                 format!("{tie}, but by the protocol's own rule the {noun} would have been the same.")
             }
@@ -400,15 +426,17 @@ impl<'a> EvidenceFacts<'a> {
             KnownVerdict::New => format!("the {noun} states a position that nobody held"),
             _ => format!("the {noun} takes one of the positions that were held"),
         };
-        let last =
-            self.history.rounds.last().filter(|last| last.is_sorted() && self.history.rounds.len() > 1);
+        let last = self.history.rounds.last().filter(|last| last.is_sorted() && self.is_debated());
         let Some(last) = last else { return format!("{}.", capitalized(&takes)) };
         match (last.plurality(), verdict) {
-            (Some(most), KnownVerdict::Held(decided)) if most == *decided => match last.distinct().len() {
-                1 => format!("In the end all held one of them, and that is the {noun}."),
-                _ => format!("In the end most held one of them, and that is the {noun}."),
-            },
-            (Some(most), _) => format!("In the end most held {}, but {}.", self.quoted(most), self.stated()),
+            (Some(most), verdict) => {
+                let who = if last.distinct().len() == 1 { "all" } else { "most" };
+                let end = match verdict {
+                    KnownVerdict::Held(decided) if most == *decided => format!("and that is the {noun}"),
+                    _ => format!("but {}", self.stated()),
+                };
+                format!("In the end {who} held {}, {end}.", self.quoted(most))
+            }
             (None, _) => format!("The debate did not break the tie; {takes}."),
         }
     }
@@ -417,26 +445,26 @@ impl<'a> EvidenceFacts<'a> {
         let on = self.first_positions();
         if figures.positions.iter().all(|position| position.count <= 1) {
             let head = match figures.positions.len() {
-                2 => format!("The two {on} were different"),
-                _ => format!("No two of the {on} were the same"),
+                2 => format!("The two {on} {} different", self.would("were", "are")),
+                _ => format!("No two of the {on} {} the same", self.would("were", "are")),
             };
-            return format!("{head}, so a plain vote on them would have been tied");
+            return format!("{head}, so a plain vote on them {} tied", self.would("would have been", "is"));
         }
         let between = match self.history.are_texts {
             false => joined(&figures.tied.iter().map(|name| self.quoted(name)).collect::<Vec<_>>()),
             true => format!("{} of them", number_word(figures.tied.len())),
         };
-        format!("A plain vote on the {on} would have been tied between {between}")
+        format!("A plain vote on the {on} {} tied between {between}", self.would("would have been", "is"))
     }
 
     /// A position in a sentence: a value as it is, a text in quotes.
     fn quoted(&self, position: &str) -> String {
         let line = agon_host::clean_line(position);
-        let short = excerpt(&line, QUOTED_CHARS_MAX).replace(" [...]", "...");
-        match self.history.are_texts {
-            false => short,
-            true => format!("\"{}\"", short.trim_end_matches('.').replace('"', "'")),
+        if !self.history.are_texts {
+            return excerpt(&line, QUOTED_CHARS_MAX);
         }
+        let short = excerpt(line.trim_end_matches('.'), QUOTED_CHARS_MAX).replace(" [...]", "...");
+        format!("\"{}\"", short.replace('"', "'"))
     }
 
     /// The last rounds in which nobody revised anything, and how many calls they took.
@@ -495,11 +523,13 @@ impl<'a> EvidenceFacts<'a> {
         let models: Vec<usize> = independence.shared_models.iter().map(|shared| shared.seats.len()).collect();
         let families: Vec<usize> = independence.families.iter().map(|shared| shared.seats.len()).collect();
         match (models.as_slice(), families.as_slice()) {
-            ([some], _) => format!("{} use one model", self.number_of(*some)),
-            ([_, ..], _) => format!("{} share a model with another", self.number_of(models.iter().sum())),
+            ([some], _) => format!("{} use the same model", self.number_of(*some)),
+            ([_, ..], _) => {
+                format!("{} share a model with another seat", self.number_of(models.iter().sum()))
+            }
             ([], [some]) => format!("{} use models of one vendor", self.number_of(*some)),
             ([], [_, ..]) => {
-                format!("{} share a vendor with another", self.number_of(families.iter().sum()))
+                format!("{} share a vendor with another seat", self.number_of(families.iter().sum()))
             }
             ([], []) => "no two share a model".to_owned(),
         }

@@ -2,7 +2,7 @@
 
 use agon_core::{PathStep, PositionPaths, SeatPath};
 
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// The paths of all seats.
 pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
@@ -85,15 +85,16 @@ pub(crate) struct PathMarks {
 impl PathMarks {
     /// What the marks mean, where there are any.
     pub(crate) fn legend(&self, paths: &PositionPaths) -> Option<String> {
-        let steps = || paths.seats.iter().flat_map(|seat| &seat.steps).flatten();
-        let any = |is_marked: fn(&PathStep) -> bool| steps().any(is_marked);
+        let any = |is_marked: fn(&PathStep) -> bool| {
+            paths.seats.iter().flat_map(|seat| &seat.steps).flatten().any(is_marked)
+        };
+        let is_cited = any(|step| step.cited.as_ref().is_some_and(|cited| !cited.is_empty()));
+        let is_bare = any(|step| step.cited.as_ref().is_some_and(Vec::is_empty));
+        let without = if is_cited { "without one" } else { "changed without a verified citation" };
         let parts = [
-            any(|step| step.cited.as_ref().is_some_and(|cited| !cited.is_empty()))
-                .then(|| format!("{} changed with a verified citation", self.cited)),
-            any(|step| step.cited.as_ref().is_some_and(Vec::is_empty))
-                .then(|| format!("{} changed without a verified citation", self.bare)),
-            any(|step| step.is_unsorted)
-                .then(|| format!("{} unknown whether another is the same", self.unsorted)),
+            is_cited.then(|| format!("{} changed with a verified citation", self.cited)),
+            is_bare.then(|| format!("{} {without}", self.bare)),
+            any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))

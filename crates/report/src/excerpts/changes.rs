@@ -4,8 +4,8 @@ use agon_core::{ReportBlock, ReportSection, SectionKind};
 use serde_json::{Value, json};
 
 use crate::evidence::change_block;
+use crate::report_source::ReportSource;
 use crate::sections;
-use crate::source::ReportSource;
 
 /// Every change with its reason.
 pub(super) fn flips(source: &ReportSource<'_>) -> Vec<ReportSection> {

@@ -1,18 +1,18 @@
-//! Parts of a stored debate, for readers who do not want all of it.
+//! Parts of a stored debate.
 //!
-//! Each part is a text and a JSON document of the same content. `said` is what was said in a round or by a seat,
-//! `changes` is who changed and who dissents, `timeline` is where the time went.
+//! Each part is a text and a JSON document of the same content. `replies` is what was said in a round or by a seat, `changes` is
+//! who changed and who dissents, and `timeline` is where the time went.
 
 mod changes;
-mod said;
+mod replies;
 mod timeline;
 
 use agon_core::{LogRecord, ReportLength, ReportSection};
 use serde_json::Value;
 
-use crate::Style;
-use crate::assemble::settable;
-use crate::source::ReportSource;
+use crate::TerminalStyle;
+use crate::report_assembly::renderable;
+use crate::report_source::ReportSource;
 
 /// A stored debate.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct StoredDebate<'a> {
 pub enum DebateExcerpt {
     /// What was said: in a round, by a seat, or by a seat in a round.
     Said {
-        /// As the protocol counts.
+        /// The round, as the protocol counts.
         round: Option<u32>,
         /// A seat's id, label ("B", "Debater B") or role, in any case.
         seat: Option<String>,
@@ -47,17 +47,17 @@ pub enum ExcerptError {
     /// Nothing was asked in that round.
     #[error("there is no round {round} in this debate: there {there}")]
     NoRound {
-        /// The round that was wanted.
+        /// The requested round.
         round: u32,
-        /// The rounds that there are.
+        /// The existing rounds, in words.
         there: String,
     },
     /// No seat has this name.
     #[error("no seat is called `{seat}` in this debate: there are {there}")]
     NoSeat {
-        /// The seat that was wanted.
+        /// The requested seat.
         seat: String,
-        /// The seats that there are.
+        /// The existing seats, in words.
         there: String,
     },
     /// The seat was not asked in that round.
@@ -67,19 +67,21 @@ pub enum ExcerptError {
         seat: String,
         /// The round.
         round: u32,
-        /// Where it was asked.
+        /// The rounds in which it was asked, in words.
         there: String,
     },
 }
 
 impl DebateExcerpt {
     /// The part as people read it.
-    pub fn text(&self, stored: &StoredDebate<'_>, style: &Style) -> Result<String, ExcerptError> {
+    pub fn text(&self, stored: &StoredDebate<'_>, style: &TerminalStyle) -> Result<String, ExcerptError> {
         let source = &stored.source;
         Ok(match self {
-            Self::Said { round, seat } => set(said::sections(source, *round, seat.as_deref())?, style),
-            Self::Flips => set(changes::flips(source), style),
-            Self::Dissent => set(changes::dissent(source), style),
+            Self::Said { round, seat } => {
+                rendered(replies::sections(source, *round, seat.as_deref())?, style)
+            }
+            Self::Flips => rendered(changes::flips(source), style),
+            Self::Dissent => rendered(changes::dissent(source), style),
             Self::Timeline => timeline::text(stored, style),
         })
     }
@@ -88,7 +90,7 @@ impl DebateExcerpt {
     pub fn json(&self, stored: &StoredDebate<'_>) -> Result<Value, ExcerptError> {
         let source = &stored.source;
         Ok(match self {
-            Self::Said { round, seat } => said::json(source, *round, seat.as_deref())?,
+            Self::Said { round, seat } => replies::json(source, *round, seat.as_deref())?,
             Self::Flips => changes::flips_json(source),
             Self::Dissent => changes::dissent_json(source),
             Self::Timeline => timeline::json(stored),
@@ -96,6 +98,6 @@ impl DebateExcerpt {
     }
 }
 
-fn set(sections: Vec<ReportSection>, style: &Style) -> String {
-    crate::terminal::set_sections(&settable(sections, ReportLength::Full), style)
+fn rendered(sections: Vec<ReportSection>, style: &TerminalStyle) -> String {
+    crate::terminal::rendered_sections(&renderable(sections, ReportLength::Full), style)
 }

@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::StoredDebate;
-use crate::Style;
+use crate::TerminalStyle;
 use crate::markdown_text::{cut, wrap};
 use crate::transcript::asked_name;
 
 /// A longer name is cut.
 const NAME_MAX: usize = 22;
-/// What stands to the right of the bars.
+/// The width of the figures right of the bars.
 const FIGURES: usize = 28;
-/// A bar needs some room to say anything, and no more than this.
+/// The smallest and largest width of the time axis.
 const AXIS_MIN: usize = 8;
 const AXIS_MAX: usize = 60;
 
-/// The axis, a bar for each call, and what each phase took.
-pub(super) fn text(stored: &StoredDebate<'_>, style: &Style) -> String {
+/// The time axis, a bar for each call, and the time of each phase.
+pub(super) fn text(stored: &StoredDebate<'_>, style: &TerminalStyle) -> String {
     let timeline = Timeline::read(stored);
     let width = style.columns();
     let names = timeline.phases.iter().flat_map(|phase| &phase.calls).map(|call| call.who.width());
@@ -34,13 +34,17 @@ pub(super) fn text(stored: &StoredDebate<'_>, style: &Style) -> String {
     };
     line(&drawing.scale());
     for (place, phase) in timeline.phases.iter().enumerate() {
-        timeline.floor.iter().filter(|said| said.after == place).for_each(|said| line(&drawing.floor(said)));
+        timeline
+            .remarks
+            .iter()
+            .filter(|said| said.after == place)
+            .for_each(|said| line(&drawing.remark(said)));
         line("");
         line(&drawing.head(phase));
         phase.calls.iter().for_each(|call| line(&drawing.call(call)));
     }
-    let last = timeline.floor.iter().filter(|said| said.after >= timeline.phases.len());
-    last.for_each(|said| line(&drawing.floor(said)));
+    let last = timeline.remarks.iter().filter(|said| said.after >= timeline.phases.len());
+    last.for_each(|said| line(&drawing.remark(said)));
     if !timeline.phases.is_empty() {
         line("");
         line(&style.heading("Where the time went"));
@@ -48,13 +52,13 @@ pub(super) fn text(stored: &StoredDebate<'_>, style: &Style) -> String {
         timeline
             .sums()
             .iter()
-            .flat_map(|timeline| wrap(timeline, width, "", ""))
+            .flat_map(|sentence| wrap(sentence, width, "", ""))
             .for_each(|text| line(&text));
     }
     out
 }
 
-/// The same as a document.
+/// The same as JSON.
 pub(super) fn json(stored: &StoredDebate<'_>) -> Value {
     let timeline = Timeline::read(stored);
     let call = |call: &TimelineCall| {
@@ -71,15 +75,15 @@ pub(super) fn json(stored: &StoredDebate<'_>) -> Value {
         let calls: Vec<Value> = phase.calls.iter().map(call).collect();
         json!({"phase": phase.name, "round": phase.round, "from_ms": phase.from, "to_ms": phase.to, "calls": calls})
     };
-    let floor = |said: &TimelineRemark| json!({"at_ms": said.at, "by": said.by, "text": said.text});
+    let remark = |said: &TimelineRemark| json!({"at_ms": said.at, "by": said.by, "text": said.text});
     json!({"id": stored.source.debate.brief.id, "total_ms": timeline.total, "phases": timeline.phases.iter().map(phase).collect::<Vec<_>>(),
-        "interjections": timeline.floor.iter().map(floor).collect::<Vec<_>>(),
+        "interjections": timeline.remarks.iter().map(remark).collect::<Vec<_>>(),
         "time": {"in_phases_ms": timeline.in_phases(), "in_calls_ms": timeline.in_calls()}})
 }
 
 struct Timeline {
     phases: Vec<TimelinePhase>,
-    floor: Vec<TimelineRemark>,
+    remarks: Vec<TimelineRemark>,
     total: u64,
 }
 
@@ -96,9 +100,9 @@ struct TimelineCall {
     id: u32,
     seat: String,
     who: String,
-    /// When it left, if it did.
+    /// When it was sent, else when it was asked.
     from: u64,
-    /// When its answer or absence was known.
+    /// When its reply or absence was recorded.
     to: Option<u64>,
     attempts: u32,
     faults: Vec<(u64, String, String)>,
@@ -106,18 +110,18 @@ struct TimelineCall {
     usage: CallUsage,
 }
 
-/// What a person said in between.
+/// An interjection of a person.
 struct TimelineRemark {
     at: u64,
     by: String,
     text: String,
-    /// It came after this many phases.
+    /// The number of phases before it.
     after: usize,
 }
 
 impl Timeline {
     fn read(stored: &StoredDebate<'_>) -> Self {
-        let mut timeline = Self { phases: Vec::new(), floor: Vec::new(), total: 0 };
+        let mut timeline = Self { phases: Vec::new(), remarks: Vec::new(), total: 0 };
         for record in stored.records {
             let at = record.entry.at_ms;
             timeline.total = timeline.total.max(at);
@@ -126,7 +130,7 @@ impl Timeline {
                 Event::Asked { phase, round, asks } => timeline.begin(stored, phase, *round, asks, at),
                 Event::Interjected { by, text } => {
                     let (by, text, after) = (clean_line(by), clean_line(text), timeline.phases.len());
-                    timeline.floor.push(TimelineRemark { at, by, text, after });
+                    timeline.remarks.push(TimelineRemark { at, by, text, after });
                 }
                 Event::Sent { ask, .. } => timeline.with(*ask, |call| {
                     call.from = if call.attempts == 0 { at } else { call.from };
@@ -152,11 +156,7 @@ impl Timeline {
     }
 
     fn begin(&mut self, stored: &StoredDebate<'_>, name: &str, round: u32, asks: &[AskRecord], at: u64) {
-        let called = stored.source.phase_title(name);
-        let title = match stored.source.is_in_round(name, round) {
-            true => format!("Round {round}: {}", called.to_lowercase()),
-            false => called,
-        };
+        let title = stored.source.phase_heading(name, round);
         let call = |ask: &AskRecord| TimelineCall {
             id: ask.id,
             seat: ask.seat.clone(),
@@ -201,19 +201,19 @@ impl Timeline {
 
     fn sums(&self) -> Vec<String> {
         let (calls, phases) = (self.in_calls(), self.in_phases());
-        let mut timeline = Vec::new();
+        let mut sentences = Vec::new();
         if calls > phases {
-            timeline.push(format!(
-                "The calls took {} together; side by side they took {}.",
+            sentences.push(format!(
+                "The calls took {} in sum, but ran in parallel and needed only {}.",
                 seconds(calls),
                 seconds(phases)
             ));
         }
         let waited = self.total.saturating_sub(phases);
         if waited > 0 {
-            timeline.push(format!("{} passed between the phases.", seconds(waited)));
+            sentences.push(format!("{} passed between the phases.", seconds(waited)));
         }
-        timeline
+        sentences
     }
 }
 
@@ -237,7 +237,7 @@ impl TimelineCall {
 }
 
 struct TimelineDrawing<'a> {
-    style: &'a Style,
+    style: &'a TerminalStyle,
     width: usize,
     name: usize,
     /// The columns of the time axis.
@@ -266,17 +266,17 @@ impl TimelineDrawing<'_> {
         let cells: String = (0..self.axis).map(|column| self.cell(call, column)).collect();
         let room = self.width.saturating_sub(self.name + 4 + self.axis + 2);
         let tokens = call.usage.input_tokens.saturating_add(call.usage.output_tokens);
-        let mut timeline = match (&call.absent, call.to) {
+        let mut figures = match (&call.absent, call.to) {
             (Some(why), _) => vec![seconds(call.took()), spoken(why)],
             (None, None) => vec!["no answer yet".to_owned()],
             (None, Some(_)) => vec![seconds(call.took()), counted(tokens, "token")],
         };
-        timeline.extend((call.attempts > 1).then(|| format!("{} tries", call.attempts)));
-        let timeline = cut(&timeline.join(", "), room, self.style);
-        format!("{lead}{}  {}", self.style.code(&cells), self.style.dim(&timeline))
+        figures.extend((call.attempts > 1).then(|| format!("{} tries", call.attempts)));
+        let figures = cut(&figures.join(", "), room, self.style);
+        format!("{lead}{}  {}", self.style.code(&cells), self.style.dim(&figures))
     }
 
-    /// Whether the call was under way in this column, or something went wrong.
+    /// Shows whether the call was running in this column, or an attempt failed.
     fn cell(&self, call: &TimelineCall, column: usize) -> &'static str {
         let at = |ms: u64| self.column(ms);
         let end = call.to.map_or(self.axis.saturating_sub(1), at);
@@ -294,8 +294,8 @@ impl TimelineDrawing<'_> {
         ((share * self.axis as f64) as usize).min(self.axis.saturating_sub(1))
     }
 
-    fn floor(&self, said: &TimelineRemark) -> String {
-        let timeline = format!("{}, {}: {}", seconds(said.at), said.by, said.text);
-        cut(&timeline, self.width, self.style)
+    fn remark(&self, said: &TimelineRemark) -> String {
+        let line = format!("{}, {}: {}", seconds(said.at), said.by, said.text);
+        cut(&line, self.width, self.style)
     }
 }

@@ -1,15 +1,15 @@
 //! Annotations for a GitHub workflow.
 //!
-//! The runner reads a step's output line by line. A line that begins with `::` is a command, and in any other line
-//! `##[` begins one of the old form, wherever it stands. So every annotation is one line with its text escaped, and
-//! every other line begins with words of ours and holds no `##[`.
+//! The runner reads a step's output line by line. A line that begins with `::` is a command, and `##[` anywhere in a line begins a
+//! command of the old form. So every annotation is one line with its text escaped, and every other line begins with fixed words
+//! and contains no `##[`.
 
 use agon_core::{GateFinding, GateJudge, GateRuling, GateSeverity};
 use agon_host::clean_line;
 
 use super::{PipelineReport, finding_text};
 
-/// Commands for the findings, the worst first, and one for the verdict; then a summary for the log.
+/// Commands for the findings, the worst first, and for the verdict; then a summary for the log.
 pub(super) fn annotations(review: &PipelineReport) -> String {
     let ruled = verdict_level(review);
     let mut shown = [0_usize; AnnotationLevel::ALL.len()];
@@ -32,8 +32,8 @@ pub(super) fn annotations(review: &PipelineReport) -> String {
     out
 }
 
-/// GitHub shows this many annotations of a kind for a step and drops the others. One place is kept for the verdict.
-/// Findings that do not fit are in the summary.
+/// GitHub shows this many annotations of each level for a step. One place is kept for the verdict. Findings that do not fit are in
+/// the summary.
 const SHOWN_MAX: usize = 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn title(finding: &GateFinding) -> String {
 
 fn verdict_message(review: &PipelineReport) -> String {
     let mut message = vec![review.meaning.clone()];
-    let degraded = "Degraded: not everything that the protocol wants was done.";
+    let degraded = "Degraded: some steps of the protocol failed or were skipped.";
     message.extend(review.is_degraded.then(|| degraded.to_owned()));
     message.extend(review.absences.iter().chain(&review.warnings).cloned());
     message.extend(review.gate.footer.clone());
@@ -117,13 +117,13 @@ fn summary(review: &PipelineReport, left: &[&GateFinding]) -> String {
     let mut lines = vec![format!("{} {}: {}", review.command, review.gate.target, review.meaning)];
     lines.extend(review.gate.judges.iter().map(judge_line));
     if !left.is_empty() {
-        lines.push(format!("Also found; GitHub shows only {SHOWN_MAX} annotations of a kind:"));
+        lines.push(format!("Also found; GitHub shows only {SHOWN_MAX} annotations of a level:"));
     }
     for finding in left {
         let place = finding.place().map_or(String::new(), |place| format!(" ({place})"));
         lines.push(format!("- {}{place}: {}", title(finding), finding_text(finding)));
     }
-    lines.extend(review.gate.footer.as_ref().map(|footer| format!("Heard: {footer}")));
+    lines.extend(review.gate.footer.as_ref().map(|footer| format!("Replies: {footer}")));
     lines.iter().map(|line| format!("{}\n", inert(line))).collect()
 }
 
@@ -138,8 +138,7 @@ fn judge_line(judge: &GateJudge) -> String {
     format!("- {}{vendor}: {said}{insight}", judge.name)
 }
 
-/// Makes a line safe from commands of the old form, which need `##[`. The runner may ignore invisible characters inside
-/// it, so the brackets are replaced.
+/// Removes commands of the old form, `##[`. The runner may ignore invisible characters inside it, so the brackets are replaced.
 fn inert(text: &str) -> String {
     let line = clean_line(text);
     if line.contains('#') { line.replace('[', "(").replace(']', ")") } else { line }

@@ -4,10 +4,10 @@ use agon_core::{GateFinding, GateJudge, GateRuling};
 
 use super::{PipelineReport, finding_text};
 
-/// One suite with a test for the verdict, which fails exactly when the exit status is 1, and one for each judge.
+/// One suite with a test for the verdict, which fails if and only if the exit status is 1, and a test for each judge.
 pub(super) fn report(review: &PipelineReport) -> String {
-    let mut cases = vec![verdict(review)];
-    cases.extend(review.gate.judges.iter().map(|judge| judged(judge, review.gate.fails_on_warn)));
+    let mut cases = vec![verdict_case(review)];
+    cases.extend(review.gate.judges.iter().map(|judge| judge_case(judge, review.gate.fails_on_warn)));
     let count = |wanted: &str| cases.iter().filter(|case| case.result_is(wanted)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
@@ -50,7 +50,7 @@ impl JunitCase {
     fn write(&self, out: &mut String, class: &str) {
         out.push_str(&format!("    <testcase classname=\"{class}\" name=\"{}\">\n", attribute(&self.name)));
         if let Some(JunitResult { tag, kind, message, text }) = &self.result {
-            // A skipped test has a message and nothing else.
+            // A skipped test has only a message.
             let kind =
                 if *tag == "skipped" { String::new() } else { format!(" type=\"{}\"", attribute(kind)) };
             let rest = if text.is_empty() { "/>".into() } else { format!(">{}</{tag}>", escape(text)) };
@@ -76,14 +76,14 @@ fn properties(review: &PipelineReport) -> String {
     out
 }
 
-fn verdict(review: &PipelineReport) -> JunitCase {
+fn verdict_case(review: &PipelineReport) -> JunitCase {
     let tag = match review.gate.ruling {
         GateRuling::Passed | GateRuling::Warned => None,
         GateRuling::Blocked => Some("failure"),
         GateRuling::Missing => Some("error"),
     };
-    let findings: Vec<String> = review.gate.findings.iter().map(told).collect();
-    // A failure shows what was found; a test that passed has nothing else to show it in.
+    let findings: Vec<String> = review.gate.findings.iter().map(finding_line).collect();
+    // A test that passed has no failure to list the findings in, so they go to the output.
     let (text, mut out) = match tag {
         Some(_) => (findings.join("\n"), vec![review.meaning.clone()]),
         None => (String::new(), [vec![review.meaning.clone()], findings].concat()),
@@ -99,7 +99,7 @@ fn verdict(review: &PipelineReport) -> JunitCase {
     JunitCase { name: "verdict".into(), result, out: out.join("\n") }
 }
 
-fn judged(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
+fn judge_case(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
     let fails = match judge.verdict.as_deref() {
         Some("FAIL") => true,
         Some("WARN") => fail_on_warn,
@@ -118,22 +118,22 @@ fn judged(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
         text: String::new(),
     });
     let mut out: Vec<String> = Vec::new();
-    out.extend(judge.verdict.as_ref().map(|verdict| ruled(judge, verdict)));
+    out.extend(judge.verdict.as_ref().map(|verdict| verdict_line(judge, verdict)));
     out.extend(judge.key_insight.as_ref().map(|insight| format!("Key insight: {insight}")));
-    out.extend(judge.findings.iter().map(told));
+    out.extend(judge.findings.iter().map(finding_line));
     out.extend(judge.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
     let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
     out.extend(notes.map(|note| format!("Note: {note}")));
     JunitCase { name: judge.name.clone(), result: failure.or(absent), out: out.join("\n") }
 }
 
-fn ruled(judge: &GateJudge, verdict: &str) -> String {
+fn verdict_line(judge: &GateJudge, verdict: &str) -> String {
     let sure = judge.confidence.as_ref().map_or(String::new(), |sure| format!(", confidence {sure}"));
     let round = judge.round.map_or(String::new(), |round| format!(", in round {round}"));
     format!("{verdict}{sure}{round}")
 }
 
-fn told(finding: &GateFinding) -> String {
+fn finding_line(finding: &GateFinding) -> String {
     let place = finding.place().map_or(String::new(), |place| format!(" ({place})"));
     format!("- {}{place}: {}", finding.severity.as_str(), finding_text(finding).replace('\n', "\n  "))
 }

@@ -1,7 +1,7 @@
 //! The verdict of a gate for a pipeline.
 //!
-//! Annotations, a SARIF file and a JUnit report are three ways to write one [`PipelineReport`]. All text in it is cleaned and
-//! the findings are in order, so that no format can forget it.
+//! Annotations, a SARIF file and a JUnit report are three ways to write one [`PipelineReport`], in which all text is cleaned and
+//! the findings are sorted.
 
 mod github;
 mod junit;
@@ -12,7 +12,7 @@ use agon_core::wording::seat_name;
 use agon_core::{GateFinding, GateJudge, GateReport};
 use agon_host::{clean_line, clean_text};
 
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// A format that a pipeline reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum GateFormat {
 }
 
 impl GateFormat {
-    /// The names by which they are chosen.
+    /// The names of the formats on the command line.
     pub const NAMES: [&str; 3] = ["github", "sarif", "junit"];
 
     /// The format of this name.
@@ -40,19 +40,18 @@ impl GateFormat {
     }
 }
 
-/// A debate whose verdict is no gate.
+/// The debate has no verdict for a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the formats github, sarif and junit need a verdict that a pipeline can follow, and this debate ({protocol}) gives none: \
      choose another format, such as json"
 )]
 pub struct NotAGate {
-    /// Its protocol.
+    /// The protocol of the debate.
     pub protocol: String,
 }
 
-/// A gate's verdict in a format that a pipeline reads. A gate without a verdict is written, too: each format says so in its
-/// own way.
+/// A gate's verdict in a format that a pipeline reads. If there is no verdict, the report says so.
 pub fn gate_report(source: &ReportSource<'_>, format: GateFormat) -> Result<String, NotAGate> {
     let brief = &source.debate.brief;
     let not_a_gate = || NotAGate { protocol: clean_line(&brief.protocol) };
@@ -68,10 +67,10 @@ pub fn gate_report(source: &ReportSource<'_>, format: GateFormat) -> Result<Stri
 /// What the formats write.
 struct PipelineReport {
     id: String,
-    /// What the suite and the annotations are called: the command that was run.
+    /// The command that was run, which names the suite and the annotations.
     command: String,
     gate: GateReport,
-    /// The verdict, or that there is none.
+    /// The verdict, or "no verdict".
     verdict: String,
     /// The verdict and what it means.
     meaning: String,
@@ -173,7 +172,7 @@ fn dropped_sentence(finding: &GateFinding) -> Option<String> {
     finding.dropped.then(|| format!("Dropped in round 2{by}."))
 }
 
-/// A finding with everything that belongs to it, each on its own line.
+/// A finding with its recommendation and judges, one per line.
 fn finding_text(finding: &GateFinding) -> String {
     let mut lines = vec![finding.description.clone()];
     lines.extend(finding.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));

@@ -1,8 +1,7 @@
 //! A SARIF 2.1.0 file.
 //!
-//! Two departures from what the standard would allow, because a file that code scanning on GitHub refuses is of no
-//! use: every result has a location with a line, as one without rejects the whole file; and a finding that was dropped
-//! is not only suppressed but a mere note, as suppressions are not looked at there.
+//! Code scanning on GitHub needs more than the standard: every result must have a location with a line, or the whole file is
+//! rejected; and suppressions are ignored there, so a dropped finding is also only a note.
 
 use agon_core::event::sha256;
 use agon_core::{GateFinding, GateRuling, GateSeverity};
@@ -10,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::{PipelineReport, dropped_sentence, finding_text};
 
-/// The whole file.
 pub(super) fn file(review: &PipelineReport) -> String {
     let mut rules: Vec<Value> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
@@ -49,7 +47,7 @@ pub(super) fn file(review: &PipelineReport) -> String {
     format!("{sarif:#}\n")
 }
 
-/// A finding's rule is its category, so that one category is one filter in a viewer; without one, its severity.
+/// A finding's rule is its category, so that viewers can filter by it; without a category, its severity.
 fn rule_of(finding: &GateFinding) -> (String, String) {
     let severity = finding.severity.as_str();
     let category = finding.category.as_ref().map(|category| (folded(category).replace(' ', "-"), category));
@@ -61,7 +59,7 @@ fn rule_of(finding: &GateFinding) -> (String, String) {
 
 fn rule(id: &str, name: &str) -> Value {
     let what = format!("Findings of the judges: {name}");
-    let help = "A judge found this. The report says what the other judges think of it.";
+    let help = "A judge found this. The report says what the other judges say about it.";
     json!({"id": id, "shortDescription": {"text": what}, "fullDescription": {"text": what}, "help": {"text": help}})
 }
 
@@ -109,7 +107,7 @@ fn location(review: &PipelineReport, finding: &GateFinding) -> Option<Value> {
     }}))
 }
 
-/// A path as a URI: relative to the root of the checkout unless it is absolute, with forward slashes.
+/// A path as a URI with forward slashes, relative to the root of the checkout unless it is absolute.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let drive = matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic());
@@ -138,8 +136,7 @@ fn encoded(path: &str) -> String {
     out
 }
 
-/// The same finding in the next run has the same fingerprint, although its line may have moved and its punctuation
-/// may differ.
+/// The same for the same finding in the next run, even if its line or punctuation differs.
 fn fingerprint(finding: &GateFinding) -> String {
     let file = finding.file.as_ref().map_or(String::new(), |file| uri(file));
     sha256(&format!("{file}\n{}", folded(&finding.description)))
@@ -152,21 +149,22 @@ fn folded(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// In a message of SARIF, `[text](target)` is a link also in plain text. A judge's words are no links.
+/// Breaks `[text](target)`, which is a link in a SARIF message.
 fn no_link(text: &str) -> String {
     text.replace("](", "] (")
 }
 
-/// A review that came to a verdict was executed successfully, whatever the verdict is.
+/// A debate with a verdict was executed successfully, whatever the verdict is.
 fn invocation(review: &PipelineReport) -> Value {
     let (code, what) = match review.gate.ruling {
         GateRuling::Passed | GateRuling::Warned => (0, "the gate is open"),
         GateRuling::Blocked => (1, "the gate is closed"),
         GateRuling::Missing => (3, "the debate could not be completed"),
     };
-    let told = |level: &'static str| move |text: &String| json!({"level": level, "message": {"text": no_link(text)}});
-    let absences = review.absences.iter().map(told("warning"));
-    let notifications: Vec<Value> = absences.chain(review.warnings.iter().map(told("note"))).collect();
+    let notification = |level: &'static str| move |text: &String| json!({"level": level, "message": {"text": no_link(text)}});
+    let absences = review.absences.iter().map(notification("warning"));
+    let notifications: Vec<Value> =
+        absences.chain(review.warnings.iter().map(notification("note"))).collect();
     json!({
         "executionSuccessful": review.gate.ruling != GateRuling::Missing,
         "exitCode": code,

@@ -1,6 +1,6 @@
-//! The view while a debate runs: who is thinking, who has answered, and a short table as each round ends.
+//! The view while a debate runs: who is thinking, who has answered, and a table when a round ends.
 //!
-//! Seats that have a label are shown by it alone; which seat and model is behind it is told by the report.
+//! A seat with a label is shown by the label alone. The report names the seat and its model.
 
 mod phase;
 mod screen;
@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use crate::Style;
+use crate::TerminalStyle;
 use agon_core::view::absence_words;
 use agon_core::wording::{seconds, spoken};
 use agon_host::clean_line;
@@ -23,35 +23,35 @@ use crate::markdown_text::{MarkdownPart, bare, cut, parse, tail, wrap};
 use screen::LiveScreen;
 use stream::ReplyStream;
 
-/// Where the live view goes. Both go to the error stream, because the result is what stdout is for.
+/// Where the live view goes. Both variants write to stderr, because stdout is for the result.
 #[derive(Debug, Clone, Copy)]
 pub enum LiveOutput {
-    /// A terminal: spinners, and the words as they stream.
+    /// A terminal with spinners that show the reply as it streams.
     Terminal {
-        /// What it can show.
-        style: Style,
+        /// What the terminal can show.
+        style: TerminalStyle,
     },
-    /// Lines, with no carriage return and no escape.
+    /// Plain lines without control characters.
     Plain {
-        /// Its width and signs; colour is not used.
-        style: Style,
+        /// Its width and signs. Colour is not used.
+        style: TerminalStyle,
     },
 }
 
 /// The live view of one debate.
 pub struct LiveView {
     protocol: &'static dyn Protocol,
-    style: Style,
+    style: TerminalStyle,
     screen: LiveScreen,
     debate: Option<Debate>,
     mask: Option<NameMask>,
-    thinking: BTreeMap<u32, PendingAsk>,
-    /// The widest name of the phase, so that the answers line up.
+    pending: BTreeMap<u32, LiveAsk>,
+    /// The width of the longest name in the phase, to align the replies.
     name_width: usize,
 }
 
 /// An ask that has no reply yet.
-struct PendingAsk {
+struct LiveAsk {
     who: String,
     labelled: bool,
     asked_ms: u64,
@@ -63,7 +63,7 @@ struct PendingAsk {
 }
 
 impl LiveView {
-    /// A live view. Feed it the debate's records from the first.
+    /// A live view. It must get every record of the debate, from the first on.
     pub fn new(protocol: &'static dyn Protocol, out: LiveOutput) -> Self {
         match out {
             LiveOutput::Terminal { style } => {
@@ -73,14 +73,14 @@ impl LiveView {
         }
     }
 
-    /// Plain lines to any writer.
-    pub fn plain(protocol: &'static dyn Protocol, style: Style, out: Box<dyn Write + Send>) -> Self {
-        Self::on(protocol, Style { color: false, ..style }, LiveScreen::Plain(out))
+    /// A live view that writes plain lines to any writer.
+    pub fn plain(protocol: &'static dyn Protocol, style: TerminalStyle, out: Box<dyn Write + Send>) -> Self {
+        Self::on(protocol, TerminalStyle { color: false, ..style }, LiveScreen::Plain(out))
     }
 
-    fn on(protocol: &'static dyn Protocol, style: Style, screen: LiveScreen) -> Self {
-        let (debate, mask, thinking) = (None, None, BTreeMap::new());
-        Self { protocol, style, screen, debate, mask, thinking, name_width: 0 }
+    fn on(protocol: &'static dyn Protocol, style: TerminalStyle, screen: LiveScreen) -> Self {
+        let (debate, mask, pending) = (None, None, BTreeMap::new());
+        Self { protocol, style, screen, debate, mask, pending, name_width: 0 }
     }
 
     /// Shows what is new in the next record. A record out of order is not shown; the end of the debate reports it.
@@ -123,21 +123,19 @@ impl LiveView {
         }
     }
 
-    /// The next piece of an answer as it is written. Pieces of an answer that is already in, or of an attempt that was
-    /// given up, are left aside.
+    /// Shows the next piece of a reply while it is written. Pieces of a finished reply or an abandoned attempt are ignored.
     pub fn delta(&mut self, ask: u32, attempt: u32, text: &str) {
-        let Some(thinking) = self.thinking.get_mut(&ask).filter(|thinking| thinking.attempt == attempt)
-        else {
+        let Some(pending) = self.pending.get_mut(&ask).filter(|pending| pending.attempt == attempt) else {
             return;
         };
-        thinking.stream.push(text);
-        let Some(bar) = &thinking.bar else { return };
-        let line = thinking.stream.last_line();
+        pending.stream.push(text);
+        let Some(bar) = &pending.bar else { return };
+        let line = pending.stream.last_line();
         let line = match &self.mask {
-            Some(mask) if thinking.labelled => mask.apply(&line),
+            Some(mask) if pending.labelled => mask.apply(&line),
             _ => line,
         };
-        // The spinner, the seconds and the gaps between them take this much.
+        // The spinner, the seconds and the gaps take 12 columns.
         let room = self.style.columns().saturating_sub(self.name_width + 12);
         bar.set_message(tail(&line, room, &self.style));
     }
@@ -149,26 +147,23 @@ impl LiveView {
 
     /// Hides the spinners while `wait` runs. The caller must buffer the records that arrive meanwhile.
     pub fn aside(&mut self, wait: impl FnOnce()) {
-        let bars: Vec<(u32, ProgressBar)> = self
-            .thinking
-            .iter_mut()
-            .filter_map(|(ask, thinking)| Some((*ask, thinking.bar.take()?)))
-            .collect();
+        let bars: Vec<(u32, ProgressBar)> =
+            self.pending.iter_mut().filter_map(|(ask, pending)| Some((*ask, pending.bar.take()?))).collect();
         bars.iter().for_each(|(_, bar)| self.screen.remove(bar));
         self.screen.clear();
         wait();
         for (ask, gone) in bars {
-            let Some(thinking) = self.thinking.get_mut(&ask) else { continue };
-            let bar = self.screen.spinner(&padded(&thinking.who, self.name_width), &self.style);
-            thinking.bar = bar.map(|bar| bar.with_elapsed(gone.elapsed()));
-            thinking.bar.iter().for_each(|bar| bar.set_message(gone.message()));
+            let Some(pending) = self.pending.get_mut(&ask) else { continue };
+            let bar = self.screen.spinner(&padded(&pending.who, self.name_width), &self.style);
+            pending.bar = bar.map(|bar| bar.with_elapsed(gone.elapsed()));
+            pending.bar.iter().for_each(|bar| bar.set_message(gone.message()));
         }
     }
 
-    /// Takes the spinners away. The lines stay.
+    /// Removes the spinners. The lines stay.
     pub fn finish(&mut self) {
-        for (_, thinking) in std::mem::take(&mut self.thinking) {
-            thinking.bar.iter().for_each(|bar| self.screen.remove(bar));
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            pending.bar.iter().for_each(|bar| self.screen.remove(bar));
         }
         self.screen.clear();
     }
@@ -187,7 +182,7 @@ impl LiveView {
         self.screen.line("");
         self.screen.line(&self.style.heading(&cut(&clean_line(title), self.style.columns(), &self.style)));
         for ask in asks {
-            let thinking = PendingAsk {
+            let pending = LiveAsk {
                 who: clean_line(&phase::shown(ask)),
                 labelled: ask.label.is_some(),
                 asked_ms: at_ms,
@@ -197,61 +192,60 @@ impl LiveView {
                 stream: ReplyStream::default(),
                 bar: None,
             };
-            self.thinking.insert(ask.id, thinking);
+            self.pending.insert(ask.id, pending);
         }
-        self.name_width =
-            self.thinking.values().map(|thinking| thinking.who.width()).max().unwrap_or_default();
+        self.name_width = self.pending.values().map(|pending| pending.who.width()).max().unwrap_or_default();
     }
 
     fn sent(&mut self, ask: u32, attempt: u32) {
         let name_width = self.name_width;
-        let Some(thinking) = self.thinking.get_mut(&ask) else { return };
-        if thinking.sent || attempt > 1 {
-            let fault = thinking.fault.take().unwrap_or_else(|| "no answer came back".into());
-            let line = format!("  {} {}: {fault}, trying again", self.style.again(), thinking.who);
+        let Some(pending) = self.pending.get_mut(&ask) else { return };
+        if pending.sent || attempt > 1 {
+            let fault = pending.fault.take().unwrap_or_else(|| "no answer came back".into());
+            let line = format!("  {} {}: {fault}, trying again", self.style.again(), pending.who);
             self.screen.line(&self.style.warn(&cut(&line, self.style.columns(), &self.style)));
         }
-        thinking.sent = true;
-        thinking.attempt = attempt;
-        thinking.stream = ReplyStream::default();
-        match &thinking.bar {
+        pending.sent = true;
+        pending.attempt = attempt;
+        pending.stream = ReplyStream::default();
+        match &pending.bar {
             Some(bar) => bar.set_message(""),
-            None => thinking.bar = self.screen.spinner(&padded(&thinking.who, name_width), &self.style),
+            None => pending.bar = self.screen.spinner(&padded(&pending.who, name_width), &self.style),
         }
     }
 
     fn faulted(&mut self, ask: u32, detail: &str) {
-        let Some(thinking) = self.thinking.get_mut(&ask) else { return };
-        let fault = told(detail, thinking.labelled, self.mask.as_ref());
-        if let Some(bar) = &thinking.bar {
+        let Some(pending) = self.pending.get_mut(&ask) else { return };
+        let fault = masked_detail(detail, pending.labelled, self.mask.as_ref());
+        if let Some(bar) = &pending.bar {
             bar.set_message(fault.clone());
         }
-        thinking.fault = Some(fault);
+        pending.fault = Some(fault);
     }
 
     fn replied(&mut self, ask: u32, reply: &Reply, at_ms: u64) {
-        let Some(thinking) = self.thinking.remove(&ask) else { return };
-        thinking.bar.iter().for_each(|bar| self.screen.remove(bar));
+        let Some(pending) = self.pending.remove(&ask) else { return };
+        pending.bar.iter().for_each(|bar| self.screen.remove(bar));
         let style = self.style;
-        let who = padded(&thinking.who, self.name_width);
-        let took = seconds(at_ms.saturating_sub(thinking.asked_ms));
+        let who = padded(&pending.who, self.name_width);
+        let took = seconds(at_ms.saturating_sub(pending.asked_ms));
         let (sign, words) = match reply {
             Reply::Said { text, value, .. } => {
                 (style.good(style.tick()), format!("{took:>6}  {}", first_words(text, value.as_ref())))
             }
             Reply::Absent { why, detail } => {
-                let detail = told(detail, thinking.labelled, self.mask.as_ref());
+                let detail = masked_detail(detail, pending.labelled, self.mask.as_ref());
                 let gap = if detail.is_empty() { "" } else { ": " };
                 (style.bad(style.cross()), format!("{}{gap}{detail}", absence_words(*why)))
             }
         };
         let words = match &self.mask {
-            Some(mask) if thinking.labelled => mask.apply(&words),
+            Some(mask) if pending.labelled => mask.apply(&words),
             _ => words,
         };
         let room = style.columns().saturating_sub(self.name_width + 6);
         self.screen.line(&format!("  {sign} {who}  {}", cut(&words, room, &style)));
-        if self.thinking.is_empty() {
+        if self.pending.is_empty() {
             self.show_summary();
         }
     }
@@ -265,7 +259,7 @@ impl LiveView {
         else {
             return;
         };
-        let style = Style { width: self.style.columns().saturating_sub(4), ..self.style };
+        let style = TerminalStyle { width: self.style.columns().saturating_sub(4), ..self.style };
         for line in crate::table(&summary.title, &summary.rows, &style).lines() {
             self.screen.line(&format!("    {line}"));
         }
@@ -284,14 +278,14 @@ fn padded(name: &str, width: usize) -> String {
     format!("{name}{}", " ".repeat(width.saturating_sub(name.width())))
 }
 
-/// What was seen, without the names that a label hides.
-fn told(detail: &str, labelled: bool, mask: Option<&NameMask>) -> String {
+/// A detail in one line, without the names that a label hides.
+fn masked_detail(detail: &str, labelled: bool, mask: Option<&NameMask>) -> String {
     let line = clean_line(detail);
     let line = line.trim_end_matches('.');
     mask.filter(|_| labelled).map_or_else(|| line.to_owned(), |mask| mask.apply(line))
 }
 
-/// How an answer begins, in one line.
+/// The beginning of a reply, in one line.
 fn first_words(text: &str, value: Option<&Value>) -> String {
     if let Some(value) = value {
         let mut strings = Vec::new();
@@ -305,7 +299,7 @@ fn first_words(text: &str, value: Option<&Value>) -> String {
     clean_line(&bare(&first.unwrap_or_else(|| text.to_owned())))
 }
 
-/// A line holds no more values than this.
+/// A line shows at most this many values.
 const VALUES_MAX: usize = 6;
 
 fn gather(value: &Value, strings: &mut Vec<String>) {

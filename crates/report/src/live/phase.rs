@@ -1,9 +1,11 @@
-//! What a phase is called while it runs.
+//! The title of a phase while it runs.
 
 use agon_core::wording::{capitalized, heading, seat_name, spoken};
 use agon_core::{AskRecord, Brief, Debate, PhaseTurn, Protocol};
 
-/// "Round 1 of 3 - 3 debaters argue".
+use crate::transcript::about_words;
+
+/// For example "Round 1 of 3 - 3 debaters argue".
 pub(super) fn title(protocol: &dyn Protocol, debate: &Debate, turn: &PhaseTurn) -> String {
     let who = speakers(&debate.brief, turn);
     let Some(info) = protocol.info().phase(&turn.phase.name) else {
@@ -46,7 +48,7 @@ fn speakers(brief: &Brief, turn: &PhaseTurn) -> PhaseSpeakers {
     PhaseSpeakers { named, is_alone }
 }
 
-/// Who sits, for the line under the question: "3 debaters, moderator, chair".
+/// The seats by role, for the line under the question: "3 debaters, moderator, chair".
 pub(super) fn roster(brief: &Brief) -> String {
     let mut roles: Vec<(&str, usize)> = Vec::new();
     for seat in &brief.seats {
@@ -62,14 +64,8 @@ pub(super) fn roster(brief: &Brief) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// A seat as it may be shown while the debate runs: by its label once it has one.
+/// The name of a seat while the debate runs: its label if it has one.
 pub(super) fn shown(ask: &AskRecord) -> String {
-    let name = match &ask.label {
-        Some(label) => label.clone(),
-        None => seat_name(&ask.seat),
-    };
-    match &ask.about {
-        Some(about) => format!("{name} on {about}"),
-        None => name,
-    }
+    let name = ask.label.clone().unwrap_or_else(|| seat_name(&ask.seat));
+    format!("{name}{}", about_words(ask))
 }

@@ -1,13 +1,13 @@
-//! Where the live view is written to.
+//! The output of the live view.
 
 use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::Style;
+use crate::TerminalStyle;
 
-/// How often a spinner turns.
+/// The time between two frames of a spinner.
 const TURN: Duration = Duration::from_millis(120);
 
 /// A terminal with spinners, or a stream of plain lines.
@@ -21,7 +21,7 @@ impl LiveScreen {
         Self::Terminal(MultiProgress::with_draw_target(target))
     }
 
-    /// Writes a line above the spinners. A reader that has gone away is no reason to stop a debate.
+    /// Writes a line above the spinners. Errors are ignored: a closed pipe must not stop a debate.
     pub(super) fn line(&mut self, line: &str) {
         let _ = match self {
             Self::Terminal(bars) => bars.println(line),
@@ -29,8 +29,8 @@ impl LiveScreen {
         };
     }
 
-    /// A spinner, where there can be one.
-    pub(super) fn spinner(&self, name: &str, style: &Style) -> Option<ProgressBar> {
+    /// Adds a spinner; `None` if the output has none.
+    pub(super) fn spinner(&self, name: &str, style: &TerminalStyle) -> Option<ProgressBar> {
         let Self::Terminal(bars) = self else { return None };
         let bar = bars.add(ProgressBar::no_length());
         let turning = style.code("{spinner}");
@@ -48,7 +48,6 @@ impl LiveScreen {
         Some(bar)
     }
 
-    /// Takes a spinner away.
     pub(super) fn remove(&self, bar: &ProgressBar) {
         bar.finish_and_clear();
         if let Self::Terminal(bars) = self {
@@ -56,7 +55,7 @@ impl LiveScreen {
         }
     }
 
-    /// Takes everything away that is not a line.
+    /// Removes everything but the lines.
     pub(super) fn clear(&self) {
         if let Self::Terminal(bars) = self {
             let _ = bars.clear();

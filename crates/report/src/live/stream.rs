@@ -1,10 +1,9 @@
-//! What can be read of an answer while it is being written.
+//! The readable part of a reply while it streams.
 
-/// Only the end of a stream is ever shown, so only this much of it is kept.
+/// Only the end of a stream is shown, so only this much of it is kept.
 const KEPT_CHARS_MAX: usize = 600;
 
-/// Takes an answer in pieces and keeps its readable end. Structured answers stream as JSON: of those the string values
-/// are kept, without keys, braces and quotes.
+/// Takes a reply in pieces and keeps its readable end. Of a reply in JSON, only the string values are kept.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyStream {
     mode: StreamMode,
@@ -13,7 +12,7 @@ pub(crate) struct ReplyStream {
 
 #[derive(Debug, Default)]
 enum StreamMode {
-    /// Nothing but space, or the beginning of a code fence, has come.
+    /// Only white space or the beginning of a code fence so far.
     #[default]
     Undecided,
     Plain,
@@ -39,7 +38,6 @@ enum StringEscape {
 }
 
 impl ReplyStream {
-    /// The next piece.
     pub(crate) fn push(&mut self, text: &str) {
         for char in text.chars() {
             self.push_char(char);
@@ -50,7 +48,7 @@ impl ReplyStream {
         }
     }
 
-    /// The last line of what can be read.
+    /// The last readable line.
     pub(crate) fn last_line(&self) -> String {
         let last = self.shown.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         agon_host::clean_line(last)
@@ -78,7 +76,7 @@ impl ReplyStream {
                 self.mode = StreamMode::Json(json);
             }
             '`' => self.shown.push(char),
-            // "```json" may stand before the braces.
+            // The JSON may begin with "```json".
             _ if fenced && (char.is_alphanumeric() || char.is_whitespace()) && self.shown.len() < 16 => {
                 self.shown.push(char);
             }
@@ -92,7 +90,7 @@ impl ReplyStream {
 }
 
 impl JsonPosition {
-    /// What this character adds to what can be read.
+    /// The readable text that this character adds.
     fn read(&mut self, char: char) -> Option<String> {
         match &mut self.string {
             Some(escape) => {
@@ -130,7 +128,7 @@ impl JsonPosition {
 }
 
 impl StringEscape {
-    /// Whether the string ends here, and what the character stands for.
+    /// Whether the string ends here, and the character that is meant.
     fn read(&mut self, char: char) -> (bool, Option<char>) {
         match self {
             Self::None if char == '"' => (true, None),
@@ -141,20 +139,20 @@ impl StringEscape {
             Self::None => (false, Some(char)),
             Self::Backslash => {
                 *self = if char == 'u' { Self::Unicode(String::new()) } else { Self::None };
-                let stands_for = match char {
+                let meant = match char {
                     'n' | 'r' => Some('\n'),
                     't' => Some(' '),
                     'u' | 'b' | 'f' => None,
                     other => Some(other),
                 };
-                (false, stands_for)
+                (false, meant)
             }
             Self::Unicode(digits) => {
                 digits.push(char);
                 if digits.len() < 4 {
                     return (false, None);
                 }
-                // Half of a surrogate pair is no character; the live view can do without it.
+                // Half of a surrogate pair is not a character and is left out.
                 let read = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
                 *self = Self::None;
                 (false, read)

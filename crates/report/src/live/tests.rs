@@ -34,7 +34,7 @@ fn asked(id: u32, seat: &str) -> AskRecord {
 #[test]
 fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     let term = InMemoryTerm::new(20, 60);
-    let style = Style { color: true, width: 60, unicode: true };
+    let style = TerminalStyle { color: true, width: 60, unicode: true };
     let target = ProgressDrawTarget::term_like(Box::new(term.clone()));
     let mut live = LiveView::on(agon_protocols::find("deep").unwrap(), style, LiveScreen::terminal(target));
     let (mut debate, record) = opened();

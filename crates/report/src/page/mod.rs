@@ -11,8 +11,8 @@ mod score_lines;
 use agon_core::{ReportSection, SectionFold, SectionKind};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::assemble::{AssembledReport, full_report};
-use crate::source::ReportSource;
+use crate::report_assembly::{AssembledReport, full_report};
+use crate::report_source::ReportSource;
 use blocks::{BlockPlace, blocks, inline};
 
 const STYLES: &str = include_str!("page.css");

@@ -76,7 +76,7 @@ fn course(paths: &PositionPaths, path: &SeatPath, keys: &[String]) -> String {
     for (step, round) in path.steps.iter().zip(&paths.rounds) {
         let Some(step) = step else { continue };
         let key = keys.get(step.position).map_or("", String::as_str);
-        let unsorted = if step.is_unsorted { " (unknown whether another is the same)" } else { "" };
+        let unsorted = if step.is_unsorted { " (not compared with others)" } else { "" };
         match &step.cited {
             _ if told.is_empty() => told.push(format!("{key}{unsorted}")),
             Some(cited) => {

@@ -5,15 +5,14 @@ mod paths;
 use agon_core::{LevelBars, ReportBar, ReportBlock, ReportItem, ReportSection, VerdictTone};
 use unicode_width::UnicodeWidthStr;
 
-use crate::Style;
-use crate::assemble::{AssembledReport, short_report};
+use crate::TerminalStyle;
 use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::markdown_text::{lines, painted, wrap};
-use crate::source::ReportSource;
+use crate::report_assembly::{AssembledReport, short_report};
+use crate::report_source::ReportSource;
 
-/// The report that people read when a debate is over. `store` ends every command that it shows, for a debate in a store that
-/// must be named.
-pub fn terminal_report(source: &ReportSource<'_>, style: &Style, store: &str) -> String {
+/// The report of a debate for a terminal. `store` is appended to every command that it shows, for a store that must be named.
+pub fn terminal_report(source: &ReportSource<'_>, style: &TerminalStyle, store: &str) -> String {
     let outline = short_report(source, store);
     let mut page = TerminalPage { out: String::new(), style, width: style.columns() };
     page.head(&outline);
@@ -24,19 +23,19 @@ pub fn terminal_report(source: &ReportSource<'_>, style: &Style, store: &str) ->
     page.out
 }
 
-/// Sections alone, for a part of a report.
-pub(crate) fn set_sections(sections: &[ReportSection], style: &Style) -> String {
+/// Some sections of a report.
+pub(crate) fn rendered_sections(sections: &[ReportSection], style: &TerminalStyle) -> String {
     let mut page = TerminalPage { out: String::new(), style, width: style.columns() };
     sections.iter().for_each(|section| page.section(section));
     page.out.trim_start_matches('\n').to_owned()
 }
 
-/// How far what stands under a heading is set in.
+/// The indentation under a heading, in columns.
 const INDENT: usize = 2;
 
 struct TerminalPage<'a> {
     out: String,
-    style: &'a Style,
+    style: &'a TerminalStyle,
     width: usize,
 }
 
@@ -99,20 +98,20 @@ impl TerminalPage<'_> {
             ReportBlock::Items(items) => items.iter().for_each(|item| self.item(item, indent)),
             ReportBlock::Pairs(pairs) => {
                 for (name, value) in pairs {
-                    let told = format!("{}: {value}", style.bold(name));
-                    wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                    let pair = format!("{}: {value}", style.bold(name));
+                    wrap(&pair, room, "", "  ").iter().for_each(|line| self.line(indent, line));
                 }
             }
             ReportBlock::Table(rows) => {
-                let table = crate::table("", rows, &Style { width: room, ..*style });
+                let table = crate::table("", rows, &TerminalStyle { width: room, ..*style });
                 table.lines().for_each(|line| self.line(indent, line));
             }
             ReportBlock::Group { title, badges, blocks }
             | ReportBlock::Speech { title, badges, blocks, .. } => {
                 let badges = badges.join(&format!(" {} ", style.dot()));
                 let gap = if badges.is_empty() { "" } else { "  " };
-                let told = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
-                wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                let title = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
+                wrap(&title, room, "", "  ").iter().for_each(|line| self.line(indent, line));
                 self.blocks(blocks, indent + INDENT);
             }
             ReportBlock::Bars(bars) => self.bars(bars, indent),
@@ -125,7 +124,7 @@ impl TerminalPage<'_> {
         }
     }
 
-    /// Bars of up to half the line, one below the other.
+    /// Bars of up to half the line.
     fn bars(&mut self, bars: &[ReportBar], indent: usize) {
         let (style, room) = (self.style, self.room_for(bars, indent));
         let drawn = bar_shares(bars)
@@ -134,7 +133,7 @@ impl TerminalPage<'_> {
         self.draw(bars, drawn.collect(), indent);
     }
 
-    /// Bars on the same scale, with what they are held against.
+    /// Bars on a scale from 0 to 1, with their threshold.
     fn levels(&mut self, levels: &LevelBars, indent: usize) {
         let (style, room) = (self.style, self.room_for(&levels.bars, indent));
         let sign = |cell: BarCell| match cell {
@@ -162,21 +161,21 @@ impl TerminalPage<'_> {
         }
     }
 
-    /// A bullet with its hanging lines: who, what, and a note below.
+    /// A bullet with who, what, and a note below.
     fn item(&mut self, item: &ReportItem, indent: usize) {
         let style = self.style;
         let bullet = format!("{} ", style.bullet());
         let hang = indent + bullet.width();
         let room = self.width.saturating_sub(hang).max(INDENT);
         let who = item.who.as_ref().map(|who| format!("{}: ", style.bold(who))).unwrap_or_default();
-        let mut told = lines(&item.text, room, style);
-        // One paragraph follows its speaker on the line; more than one stand below.
+        let mut text = lines(&item.text, room, style);
+        // One paragraph follows its speaker on the line. Several are below the speaker.
         if !item.text.contains('\n') {
-            told = wrap(&format!("{who}{}", painted(&item.text, style)), room, "", "");
+            text = wrap(&format!("{who}{}", painted(&item.text, style)), room, "", "");
         } else if !who.is_empty() {
-            told.insert(0, who.trim_end().to_owned());
+            text.insert(0, who.trim_end().to_owned());
         }
-        for (place, line) in told.iter().enumerate() {
+        for (place, line) in text.iter().enumerate() {
             let lead = if place == 0 { bullet.as_str() } else { "  " };
             self.line(indent, &format!("{lead}{line}"));
         }
@@ -189,7 +188,7 @@ impl TerminalPage<'_> {
         let (style, id) = (self.style, &outline.id);
         self.out.push('\n');
         self.line(0, &style.dim(&format!("Debate {id}")));
-        // A command is never wrapped: it is there to be copied.
+        // Commands are not wrapped, so that they can be copied.
         for command in [format!("agon show {id}{store}"), format!("agon export {id}{store} --format html")] {
             self.line(INDENT, &style.dim(&command));
         }
@@ -205,7 +204,7 @@ impl TerminalPage<'_> {
     }
 }
 
-/// How wide the names and the written figures of some bars are.
+/// The widths of the longest name and the longest written figure.
 fn widths(bars: &[ReportBar]) -> (usize, usize) {
     let widest = |of: fn(&ReportBar) -> usize| bars.iter().map(of).max().unwrap_or_default();
     (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()))

@@ -1,8 +1,8 @@
-//! Who held what after each round, one line for each seat.
+//! Who held what after each round, one line per seat.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::Style;
+use crate::TerminalStyle;
 use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
 use crate::markdown_text::{cut, wrap};
 use agon_core::PositionPaths;
@@ -16,8 +16,8 @@ const GAP: usize = 2;
 /// The most positions that the legend explains.
 const LEGEND_MAX: usize = 12;
 
-/// The lines, none wider than `room`.
-pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> Vec<String> {
+/// The table and its legend, no line wider than `room`.
+pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalStyle) -> Vec<String> {
     let (mut keys, mut own) = position_keys(paths, OWN_NAME_MAX);
     let mut grid = PathGrid::new(paths, &keys, room);
     // If the names need a second band of columns, keys are better.
@@ -48,7 +48,7 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> V
     lines
 }
 
-fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &Style) -> Vec<String> {
+fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &TerminalStyle) -> Vec<String> {
     let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
     let mut lines: Vec<String> = held_positions(paths, keys)
         .take(LEGEND_MAX)
@@ -58,7 +58,8 @@ fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &Style) ->
         })
         .collect();
     let more = held_positions(paths, keys).count().saturating_sub(LEGEND_MAX);
-    lines.extend((more > 0).then(|| cut(&format!("and {more} more: the full report has them"), room, style)));
+    lines
+        .extend((more > 0).then(|| cut(&format!("and {more} more, which the full report has"), room, style)));
     lines
 }
 
@@ -75,13 +76,17 @@ impl PathGrid {
         let seat = paths.seats.iter().map(|seat| seat.who.width()).max().unwrap_or_default();
         let seat = seat.min(SEAT_MAX).min(room / 3);
         let heads = paths.rounds.iter().map(|round| column_head(*round).width());
-        // Two marks may follow.
-        let cell = keys.iter().map(|key| key.width() + 2).chain(heads).max().unwrap_or(1);
+        let places = 0..paths.rounds.len();
+        let cells = paths
+            .seats
+            .iter()
+            .flat_map(|seat| places.clone().map(move |place| step_cell(seat, place, keys).width()));
+        let cell = cells.chain(heads).max().unwrap_or(1);
         let columns = room.saturating_sub(seat) / (cell + GAP);
         Self { seat, cell, columns: columns.max(1), room }
     }
 
-    fn row(&self, name: &str, cells: impl Iterator<Item = String>, style: &Style) -> String {
+    fn row(&self, name: &str, cells: impl Iterator<Item = String>, style: &TerminalStyle) -> String {
         let padded = |text: &str, to: usize| format!("{text}{}", " ".repeat(to.saturating_sub(text.width())));
         let mut line = padded(&cut(name, self.seat, style), self.seat);
         for cell in cells {

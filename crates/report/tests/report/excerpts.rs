@@ -1,7 +1,7 @@
 //! Parts of a stored debate.
 
 use agon_core::{Debate, Event};
-use agon_report::{DebateExcerpt, ExcerptError, Style};
+use agon_report::{DebateExcerpt, ExcerptError, TerminalStyle};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -26,12 +26,12 @@ fn one_seat_in_one_round() {
     let log = samples::converged();
     let excerpt = said(Some(2), Some("debater-2"));
     assert_snapshot!(text(&log, &excerpt), @"
-    Who
+    Seats
       • debater-2: Debater B, debater, anthropic/beta
 
     Round 2: arguments
-      Debater B (debater-2, anthropic/beta)  concede · major revision · confidence
-        0.80 · 1.2 s
+      Debater B (debater-2, anthropic/beta)  stance: concede · revision: major
+        revision · confidence 0.80 · 1.2 s
         Key points
           • All nine incidents were in the ledger
           • Two people know Rust; both want to do this
@@ -43,16 +43,15 @@ fn one_seat_in_one_round() {
         Revised position
           Only the ledger: it is 4,000 lines and all the incidents are there.
 
-    Where they stood after round 2
+    Positions after round 2
       • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
         there.
         Changed in this round.
 
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
-        In its own words: All nine incidents were in the ledger
     ");
     let document = document(&log, &excerpt);
     assert_eq!(document["seats"], json!(["debater-2"]));
@@ -70,7 +69,7 @@ fn a_round_has_everybody_and_where_they_stood_after_it() {
         "Round 1: arguments",
         "(debater-1, openai/alpha)",
         "Round 1: the moderator's assessment",
-        "Where they stood after round 1",
+        "Positions after round 1",
     ] {
         assert!(shown.contains(words), "{words:?} is missing in\n{shown}");
     }
@@ -92,18 +91,17 @@ fn a_seat_goes_by_many_names() {
     assert_eq!(document(&log, &said(None, Some("Debater")))["seats"], debaters);
     assert_eq!(document(&log, &said(None, Some("chair")))["said"].as_array().unwrap().len(), 1);
     let shown = text(&log, &said(None, Some("debater-2")));
-    assert_snapshot!(shown.split("Where it stood\n").nth(1).unwrap(), @"
+    assert_snapshot!(shown.split("Positions by round\n").nth(1).unwrap(), @"
                  start  R1     R2
       Debater B  P2     P2     P3~
       P2  No.
       P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
-      ~ changed with nothing cited
+      ~ changed without a verified citation
 
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
-        In its own words: All nine incidents were in the ledger
     ");
 }
 
@@ -126,9 +124,12 @@ fn an_excerpt_that_does_not_exist_is_answered_with_those_that_do() {
 #[test]
 fn changes_and_dissent_have_their_reasons() {
     let log = samples::converged();
-    assert_snapshot!(text(&log, &DebateExcerpt::Flips), @"
+    let mut read = log.read();
+    read.evidence.flips[0].reason = Some("All nine incidents were in the ledger".into());
+    let flips = DebateExcerpt::Flips.text(&read.stored(&log.records), &PLAIN).unwrap();
+    assert_snapshot!(flips, @"
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
         In its own words: All nine incidents were in the ledger
@@ -158,8 +159,8 @@ fn changes_and_dissent_have_their_reasons() {
             fn main() {}
         Adopted: the debaters converged, agreement 0.86
     ");
-    let flip = &document(&log, &DebateExcerpt::Flips)["flips"][0];
-    assert_eq!(flip["reason"], "All nine incidents were in the ledger");
+    let flips = DebateExcerpt::Flips.json(&read.stored(&log.records)).unwrap();
+    assert_eq!(flips["flips"][0]["reason"], "All nine incidents were in the ledger");
     assert_eq!(document(&log, &DebateExcerpt::Dissent)["positions"].as_array().unwrap().len(), 3);
 }
 
@@ -167,7 +168,7 @@ fn changes_and_dissent_have_their_reasons() {
 fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     let mut log = samples::degraded();
     let outcome = log.debate.outcome.clone().unwrap();
-    // The same debate, with a word from the floor before it closes.
+    // The same debate, with an interjection before it closes.
     log.records.pop();
     log.debate = Debate::from_records(&log.records).unwrap();
     log.push(Event::Interjected { by: "Ada".into(), text: "Mind the \u{1b}[31mledger.".into() }, 700);
@@ -202,7 +203,7 @@ fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     Round 1: the moderator's assessment  1.3 s  11%    1      Moderator, 1.3 s
     Synthesis                            1.3 s  11%    1      Chair, 1.3 s
     Synthesis                            1.2 s  10%    1      Chair, 1.2 s
-    The calls took 18 s together; side by side they took 11 s.
+    The calls took 18 s in sum, but ran in parallel and needed only 11 s.
     0.8 s passed between the phases.
     ");
     let document = document(&log, &DebateExcerpt::Timeline);
@@ -231,7 +232,7 @@ fn every_timeline_fits_at_every_width() {
     {
         let read = ReadDebate::new(protocol, Debate::from_records(&records).unwrap());
         for (width, unicode) in [(24, false), (40, true), (80, true), (200, true)] {
-            let style = Style { color: false, width, unicode };
+            let style = TerminalStyle { color: false, width, unicode };
             let shown = DebateExcerpt::Timeline.text(&read.stored(&records), &style).unwrap();
             for line in shown.lines() {
                 assert!(line.width() <= width.clamp(44, 100), "{width}: {line:?}");

@@ -182,7 +182,7 @@ fn annotations_have_the_locations_of_the_findings_the_worst_first() {
     - security (openai): FAIL: A password can be tried without end.
     - operations (openai): WARN: The retry loop hides an outage.
     - usability (openai): no R1 within 120 s
-    Heard: 2/3 R1, 2/3 R2, fidelity full
+    Replies: 2/3 R1, 2/3 R2, fidelity full
     ");
 }
 

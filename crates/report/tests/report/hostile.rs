@@ -1,7 +1,7 @@
 //! Whatever models and people write, nothing in a report can command a terminal or a browser.
 
 use agon_core::{Debate, Reply};
-use agon_report::Style;
+use agon_report::TerminalStyle;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn assert_harmless(read: &ReadDebate) {
     assert!(shown.chars().all(|char| char == '\n' || char == '\t' || !char.is_control()), "{shown:?}");
     assert!(!shown.contains('\u{202e}'), "{shown:?}");
     // Only our own styles come out in colour.
-    let painted = read.terminal(&Style { color: true, ..PLAIN });
+    let painted = read.terminal(&TerminalStyle { color: true, ..PLAIN });
     for escape in painted.split('\u{1b}').skip(1) {
         let style = escape.strip_prefix('[').and_then(|escape| escape.split_once('m'));
         assert!(

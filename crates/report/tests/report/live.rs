@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use agon_core::{AbsenceReason, Event, LogRecord};
-use agon_report::{LiveView, Style};
+use agon_report::{LiveView, TerminalStyle};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ impl SharedBuffer {
 }
 
 fn live_view(buffer: &SharedBuffer) -> LiveView {
-    let style = Style { color: true, width: 80, unicode: true };
+    let style = TerminalStyle { color: true, width: 80, unicode: true };
     LiveView::plain(deep(), style, Box::new(buffer.clone()))
 }
 

@@ -12,4 +12,5 @@ mod hostile;
 mod live;
 mod protocols;
 mod samples;
+mod sentences;
 mod terminal;

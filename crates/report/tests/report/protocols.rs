@@ -65,7 +65,7 @@ fn every_protocol_is_readable_whoever_is_absent() {
             let records = played(protocol, is_absent);
             let read = ReadDebate::new(protocol, Debate::from_records(&records).unwrap());
             let shown = read.terminal(&PLAIN);
-            assert!(shown.contains("Who sat where") && shown.contains("agon show test"), "{shown}");
+            assert!(shown.contains("Seats") && shown.contains("agon show test"), "{shown}");
             let any_absent = read.debate.absences().next().is_some();
             assert!(shown.contains("What was missing") || !any_absent, "{shown}");
             assert!(read.page().ends_with("</html>\n"));

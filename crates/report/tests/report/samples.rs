@@ -7,10 +7,10 @@ use agon_core::{
     NextEvent, Phase, Protocol, Reply, Seat, ShortenedPrompt, advance, options,
 };
 use agon_measure::Evidence;
-use agon_report::{ReportSource, StoredDebate, Style, markdown_report, page_report, terminal_report};
+use agon_report::{ReportSource, StoredDebate, TerminalStyle, markdown_report, page_report, terminal_report};
 use serde_json::{Value, json};
 
-pub(crate) const PLAIN: Style = Style { color: false, width: 80, unicode: true };
+pub(crate) const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 80, unicode: true };
 pub(crate) const QUESTION: &str = "Should a team of four rewrite its billing service in Rust this year?";
 
 pub(crate) fn deep() -> &'static dyn Protocol {
@@ -49,12 +49,12 @@ impl ReadDebate {
         StoredDebate { source: self.source(), records }
     }
 
-    pub(crate) fn terminal(&self, style: &Style) -> String {
+    pub(crate) fn terminal(&self, style: &TerminalStyle) -> String {
         terminal_report(&self.source(), style, "")
     }
 
     /// One section of the report in a terminal, with its heading.
-    pub(crate) fn section(&self, title: &str, style: &Style) -> String {
+    pub(crate) fn section(&self, title: &str, style: &TerminalStyle) -> String {
         let shown = self.terminal(style);
         let mut sections = shown.split("\n\n").skip_while(|part| part.lines().next() != Some(title));
         let first = sections.next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! The report in a terminal.
 
 use agon_core::{BranchParent, DebateView, Event, Fidelity, Outcome, Status, Termination};
-use agon_report::{Style, terminal_report};
+use agon_report::{TerminalStyle, terminal_report};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -10,7 +10,7 @@ use crate::samples::{self, DebateLog, PLAIN, ReadDebate, ScriptedReply, answer, 
 
 #[test]
 fn a_converged_debate_reads_from_the_answer_to_the_cost() {
-    assert_snapshot!(samples::converged().read().terminal(&PLAIN), @"
+    assert_snapshot!(samples::converged().read().terminal(&PLAIN), @r#"
     Should a team of four rewrite its billing service in Rust this year?
     The debaters converged after 2 rounds.
     deep · 3 debaters · 2 rounds · 14 s
@@ -27,10 +27,11 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       small port can be undone.
 
     What the debate did
-      One of three changed its mind in round 2, with nothing cited. No two of the
-      first answers are known to say the same, so a plain vote was tied. The debate
-      settled it. Round 1 changed nothing. How independent these voices are is not
-      known yet; no two seats share a model.
+      One of three debaters changed its mind in round 2, without a verified
+      citation. No two of the first positions were the same, so a plain vote on them
+      would have been tied. In the end most held "Only the ledger: it is 4,000 lines
+      and all the incidents...", and that is the answer. Nobody revised anything in
+      round 1. How independent they are is not known yet; no two share a model.
 
                  start  R1     R2
       Debater C  P1     P1     P1
@@ -39,7 +40,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       P1  Yes, rewrite it.
       P2  No.
       P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
-      ~ changed with nothing cited
+      ~ changed without a verified citation
 
     What was contested
       • Whether two people who know Rust are enough
@@ -54,7 +55,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       2      0.86       0.10        maintain 0.90  concede 0.80,       maintain 0.90
                                                    major revision
 
-    Who sat where
+    Seats
       Debater A: debater-3, gemini/gamma
       Debater B: debater-2, anthropic/beta
       Debater C: debater-1, openai/alpha
@@ -68,7 +69,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     Debate k3v9q2
       agon show k3v9q2
       agon export k3v9q2 --format html
-    ");
+    "#);
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn a_verdict_without_an_outline_is_still_readable() {
     log.push(Event::Closed { outcome: Box::new(outcome(verdict)) }, 5);
     let read = ReadDebate::with_view(deep(), log.debate, DebateView::default());
     let shown = read.terminal(&PLAIN);
-    assert_snapshot!(shown.split("\n\nWho sat where").next().unwrap(), @"
+    assert_snapshot!(shown.split("\n\nSeats").next().unwrap(), @"
     Should a team of four rewrite its billing service in Rust this year?
     A majority after 1 round, not a consensus.
     symposium · 3 debaters · 1 round · 0.0 s
@@ -267,20 +268,20 @@ fn seats(models: [&str; 3], spoke: [&str; 3]) -> String {
         }
     }
     log.push(Event::Closed { outcome: Box::new(outcome(json!({}))) }, 5);
-    log.read().section("Who sat where", &PLAIN)
+    log.read().section("Seats", &PLAIN)
 }
 
 #[test]
 fn a_model_is_named_with_the_one_that_really_spoke() {
     const CHAIN: &str = "openai/x|anthropic/y";
     assert_snapshot!(seats([CHAIN, "gemini/z", CHAIN], ["anthropic/y", "gemini/z-002", "openai/x"]), @"
-    Who sat where
+    Seats
       Debater A: debater-2, gemini/z (gemini/z-002 spoke)
       Debater B: debater-1, openai/x|anthropic/y (anthropic/y spoke)
       debater-3: openai/x|anthropic/y (openai/x spoke)
     ");
     assert_snapshot!(seats([CHAIN; 3], ["anthropic/y", "openai/x", ""]), @"
-    Who sat where
+    Seats
       Debater A: debater-2, openai/x|anthropic/y (openai/x spoke)
       Debater B: debater-1, openai/x|anthropic/y (anthropic/y spoke)
       debater-3: openai/x|anthropic/y
@@ -290,7 +291,7 @@ fn a_model_is_named_with_the_one_that_really_spoke() {
 #[test]
 fn one_model_on_every_seat_is_named_once() {
     assert_snapshot!(seats(["openai/x|anthropic/y"; 3], ["anthropic/y", "", "anthropic/y"]), @"
-    Who sat where
+    Seats
       All seats: openai/x|anthropic/y (anthropic/y spoke)
       Debater A is debater-2, Debater B is debater-1.
     ");
@@ -301,14 +302,14 @@ fn lines_keep_to_the_width_and_colour_changes_no_word() {
     for log in [samples::converged(), samples::degraded(), samples::failed()] {
         let read = log.read();
         for width in [40, 80, 300] {
-            let shown = read.terminal(&Style { width, ..PLAIN });
+            let shown = read.terminal(&TerminalStyle { width, ..PLAIN });
             // Code and commands are there to be copied: they are never wrapped.
             let is_kept = |line: &&str| line.contains("fn main") || line.contains("agon export");
             for line in shown.lines().filter(|line| !is_kept(line)) {
                 assert!(line.width() <= width.min(100), "{} columns of {width}: {line:?}", line.width());
             }
         }
-        let painted = read.terminal(&Style { color: true, ..PLAIN });
+        let painted = read.terminal(&TerminalStyle { color: true, ..PLAIN });
         assert!(painted.contains("\u{1b}["));
         let bare = |text: &str| agon_host::clean_text(text).replace('`', "");
         assert_eq!(bare(&painted), bare(&read.terminal(&PLAIN)));
@@ -317,7 +318,7 @@ fn lines_keep_to_the_width_and_colour_changes_no_word() {
 
 #[test]
 fn ascii_terminals_get_ascii_signs() {
-    let shown = samples::converged().read().terminal(&Style { unicode: false, ..PLAIN });
+    let shown = samples::converged().read().terminal(&TerminalStyle { unicode: false, ..PLAIN });
     assert!(shown.is_ascii(), "{shown}");
 }
 

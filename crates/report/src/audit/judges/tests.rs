@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use super::*;
 
-const PLAIN: Style = Style { color: false, width: 80, unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 80, unicode: true };
 
 fn audited(table: &AuditTable) -> JudgeAudit {
     let bootstrap = BootstrapOptions { resamples: 200, seed: 7 };
@@ -25,7 +25,8 @@ fn six_judges_read_from_what_it_means_to_the_figures() {
     Shown the same two answers in the other order, GPT-4 keeps its ruling most
     often, 92.84% [90.5, 95.2] of the time, and Falcon least, 41.53% [37.2, 45.6].
     Six judges count for about 2.2 independent voices: the mean correlation of their
-    errors is 0.36. Five of six prefer a place, whichever answer stands there.
+    errors is 0.36. Five of six prefer the first or the second place, whichever
+    answer is there.
     419 items in both orders · intervals from 200 resamples · seed 7
 
     Does the order decide?
@@ -54,7 +55,7 @@ fn six_judges_read_from_what_it_means_to_the_figures() {
     mean error correlation                          0.3568  0.3273 to 0.3838
     independent judges                              2.1550  2.0554 to 2.2756
 
-    Who errs together: the most, and last the least
+    Who errs together: the pairs that do so most, and the one that does so least
     one           other         error correlation
     ChatGPT       ChatGPT-0301  0.6723
     ChatGPT       LLaMA2        0.5303
@@ -64,28 +65,26 @@ fn six_judges_read_from_what_it_means_to_the_figures() {
     GPT-4         Falcon        0.1886
 
     The same in both orders, by subset
-    judge         Natural       Adversarial/  Adversarial/  Adversarial  Adversarial
-                  (100)         Neighbor      GPTInst (92)  / GPTOut     / Manual
-                                (134)                       (47)         (46)
-    GPT-4         95%           93%           95%           94%          83%
-    ChatGPT       71%           72%           62%           60%          52%
-    ChatGPT-0301  78%           59%           40%           45%          59%
-    PaLM2         80%           67%           68%           66%          87%
-    LLaMA2        79%           78%           73%           72%          65%
-    Falcon        52%           43%           30%           30%          50%
+    judge         Natural  Adversarial/    Adversarial/   Adversarial/  Adversarial/
+                  (100)    Neighbor (134)  GPTInst (92)   GPTOut (47)   Manual (46)
+    GPT-4         95%      93%             95%            94%           83%
+    ChatGPT       71%      72%             62%            60%           52%
+    ChatGPT-0301  78%      59%             40%            45%           59%
+    PaLM2         80%      67%             68%            66%           87%
+    LLaMA2        79%      78%             73%            72%           65%
+    Falcon        52%      43%             30%            30%           50%
 
     Right in both orders, by subset
-    judge         Natural       Adversarial/  Adversarial/  Adversarial  Adversarial
-                  (100)         Neighbor      GPTInst (92)  / GPTOut     / Manual
-                                (134)                       (47)         (46)
-    GPT-4         93%           75%           84%           74%          72%
-    ChatGPT       67%           5%            8%            21%          11%
-    ChatGPT-0301  73%           8%            8%            23%          24%
-    PaLM2         73%           46%           58%           43%          59%
-    LLaMA2        70%           13%           17%           43%          20%
-    Falcon        50%           22%           15%           19%          26%
+    judge         Natural  Adversarial/    Adversarial/   Adversarial/  Adversarial/
+                  (100)    Neighbor (134)  GPTInst (92)   GPTOut (47)   Manual (46)
+    GPT-4         93%      75%             84%            74%           72%
+    ChatGPT       67%      5%              8%             21%           11%
+    ChatGPT-0301  73%      8%              8%             23%           24%
+    PaLM2         73%      46%             58%            43%           59%
+    LLaMA2        70%      13%             17%            43%           20%
+    Falcon        50%      22%             15%            19%           26%
     ");
-    let plain = judges(&audit, &Style { unicode: false, ..PLAIN });
+    let plain = judges(&audit, &TerminalStyle { unicode: false, ..PLAIN });
     assert!(plain.is_ascii(), "{plain}");
 }
 

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use super::*;
 
-const PLAIN: Style = Style { color: false, width: 90, unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 90, unicode: true };
 
 fn audited(table: &AuditTable, options: VoteOptions) -> VoteAudit {
     agon_measure::audit::audit_votes(
@@ -69,7 +69,7 @@ fn a_panel_of_five_reads_from_what_it_means_to_the_figures() {
     DeepSeek-Coder-V2            63.78%  63.0% to 64.5%
     Qwen1.5-110B                 51.62%  50.7% to 52.6%
 
-    Who errs together: the most, and last the least
+    Who errs together: the pairs that do so most, and the one that does so least
     one                   other                        error correlation
     gemini-1.5-flash-002  DeepSeek-Coder-V2            0.5308
     gemini-1.5-pro-002    gemini-1.5-flash-002         0.5228
@@ -88,9 +88,9 @@ fn a_panel_of_five_reads_from_what_it_means_to_the_figures() {
     one                 other                        stops   calls  right
     gemini-1.5-pro-002  Meta-Llama-3_1-70B-Instruct  66.58%  3.00   73.73%
     gemini-1.5-pro-002  gemini-1.5-flash-002         69.62%  2.91   73.51%
-    They were found on these same questions: expect a little less on others.
+    They were chosen on these same questions, so expect slightly less on other questions.
     ");
-    let plain = votes(&audit, &Style { unicode: false, ..PLAIN });
+    let plain = votes(&audit, &TerminalStyle { unicode: false, ..PLAIN });
     assert!(plain.is_ascii(), "{plain}");
 }
 
@@ -127,7 +127,7 @@ fn a_gain_that_may_be_chance_is_said_to_be_none() {
     n      75.00%  25.0% to 100.0%
     o      75.00%  25.0% to 100.0%
 
-    Who errs together: the most, and last the least
+    Who errs together: the pairs that do so most, and the one that does so least
     one  other  error correlation
     m    n      -0.3333
     m    o      -0.3333
@@ -138,7 +138,7 @@ fn a_gain_that_may_be_chance_is_said_to_be_none() {
     m    n      50.00%  2.50   100.00%
     m    o      50.00%  2.50   100.00%
     n    o      50.00%  2.50   100.00%
-    They were found on these same questions: expect a little less on others.
+    They were chosen on these same questions, so expect slightly less on other questions.
     ");
     let worse: String = (0..40).map(|n| if n % 2 == 0 { "A,A,B,B\n" } else { "B,B,B,A\n" }).collect();
     let shown = votes(&of(&format!("gold,m,n,o\n{worse}")), &PLAIN);

@@ -1,16 +1,16 @@
-//! What a report is made of.
+//! The input of every report.
 
 use agon_core::view::label_name;
 use agon_core::wording::seat_name;
 use agon_core::{Debate, DebateView, Outcome, ProtocolInfo};
 use agon_measure::Evidence;
 
-/// A debate with everything that was read from its log.
+/// A debate and everything that was read from its log.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportSource<'a> {
-    /// What never changes about its protocol.
+    /// The constant facts about its protocol.
     pub info: &'static ProtocolInfo,
-    /// The log, folded.
+    /// The state that its log gives.
     pub debate: &'a Debate,
     /// The protocol's reading of it.
     pub view: &'a DebateView,
@@ -19,35 +19,45 @@ pub struct ReportSource<'a> {
 }
 
 impl<'a> ReportSource<'a> {
-    /// How the debate ended, if it has.
+    /// `None` while the debate runs.
     pub(crate) fn outcome(&self) -> Option<&'a Outcome> {
         self.debate.outcome.as_ref()
     }
 
-    /// The label behind which a seat sat: `A`.
+    /// The label of a seat, such as `A`, once the debate is over.
     pub(crate) fn label(&self, seat: &str) -> Option<&'a str> {
         let labels = &self.outcome()?.labels;
         labels.iter().find(|(_, id)| *id == seat).map(|(label, _)| label.as_str())
     }
 
-    /// A seat as readers know it: by its label, else by its id.
+    /// The name of a seat in a report: its label, else its id.
     pub(crate) fn name(&self, seat: &str) -> String {
         self.label(seat).map_or_else(|| seat_name(seat), |label| label_name(self.debate, label))
     }
 
-    /// A seat's place at the table. Whoever has no seat comes after the last.
+    /// The place of a seat in the brief; the number of seats if it is not in the brief.
     pub(crate) fn place(&self, seat: &str) -> usize {
         let seats = &self.debate.brief.seats;
         seats.iter().position(|known| known.id == seat).unwrap_or(seats.len())
     }
 
-    /// What a phase is called.
     pub(crate) fn phase_title(&self, phase: &str) -> String {
         let known = self.info.phase(phase).map(|phase| phase.title.to_owned());
         known.unwrap_or_else(|| agon_core::wording::heading(phase))
     }
 
-    /// Whether a phase belongs to the round whose number it has.
+    /// The heading of a phase: "Round 2: arguments", or "Synthesis" for a phase outside the rounds.
+    pub(crate) fn phase_heading(&self, phase: &str, round: u32) -> String {
+        let title = self.phase_title(phase);
+        if !self.is_in_round(phase, round) {
+            return title;
+        }
+        let mut chars = title.chars();
+        let lower = chars.next().map(|first| first.to_lowercase().chain(chars).collect::<String>());
+        format!("Round {round}: {}", lower.unwrap_or_default())
+    }
+
+    /// Whether a phase is part of the round whose number it has. A synthesis is not.
     pub(crate) fn is_in_round(&self, phase: &str, round: u32) -> bool {
         round > 0 && !self.info.phase(phase).is_some_and(|phase| phase.is_outside_rounds)
     }

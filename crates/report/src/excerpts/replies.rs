@@ -1,4 +1,4 @@
-//! What was said in a round, by a seat, or both.
+//! What was said in a round, by a seat, or by a seat in a round.
 
 use agon_core::wording::{joined, rounds as rounds_words};
 use agon_core::{
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::ExcerptError;
 use crate::evidence::change_block;
 use crate::evidence::paths::{after_round, is_worth_drawing, position_paths};
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 use crate::transcript::phases_with;
 
-/// What was said, and what everybody then held.
+/// What was said, what the seats held after it, and who changed.
 pub(super) fn sections(
     source: &ReportSource<'_>,
     round: Option<u32>,
@@ -30,7 +30,7 @@ pub(super) fn sections(
     Ok(sections)
 }
 
-/// One ask and what came of it.
+/// One ask and its reply.
 #[derive(Serialize)]
 struct SpokenReply<'a> {
     phase: &'a str,
@@ -82,7 +82,7 @@ pub(super) fn json(
 
 struct SpeechFilter {
     round: Option<u32>,
-    /// The ids of the wanted seats; `None` for all.
+    /// The ids of the requested seats; `None` for all.
     seats: Option<Vec<String>>,
 }
 
@@ -127,7 +127,7 @@ impl SpeechFilter {
         flips.filter(|flip| self.has_round(flip.round) && self.has_seat(&flip.seat))
     }
 
-    /// The positions after the wanted rounds.
+    /// The positions after the requested rounds.
     fn positions<'a>(
         &self,
         source: &ReportSource<'a>,
@@ -137,7 +137,7 @@ impl SpeechFilter {
         held.filter(|(_, held)| self.has_round(held.round))
     }
 
-    /// Who the wanted seats are.
+    /// The requested seats with their roles and models.
     fn who(&self, source: &ReportSource<'_>) -> Option<ReportSection> {
         let seats = source.debate.brief.seats.iter().filter(|seat| self.has_seat(&seat.id));
         let items: Vec<ReportItem> = seats
@@ -147,11 +147,11 @@ impl SpeechFilter {
                 ReportItem { who: Some(seat.id.clone()), text, note: None }
             })
             .collect();
-        let section = |items| ReportSection::new(SectionKind::Part, "Who", vec![ReportBlock::Items(items)]);
+        let section = |items| ReportSection::new(SectionKind::Part, "Seats", vec![ReportBlock::Items(items)]);
         (self.seats.is_some() && !items.is_empty()).then(|| section(items))
     }
 
-    /// What they held after the round, or through all rounds.
+    /// What they held after the round, or in all rounds.
     fn held(&self, source: &ReportSource<'_>) -> Option<ReportSection> {
         let Some(round) = self.round else {
             let seats = self.seats.as_ref()?;
@@ -159,7 +159,7 @@ impl SpeechFilter {
             paths.seats.retain(|path| seats.iter().any(|seat| source.place(seat) == path.place));
             let section = |paths| vec![ReportBlock::Paths(paths)];
             return is_worth_drawing(&paths)
-                .then(|| ReportSection::new(SectionKind::Part, "Where it stood", section(paths)));
+                .then(|| ReportSection::new(SectionKind::Part, "Positions by round", section(paths)));
         };
         let items: Vec<ReportItem> = self
             .positions(source)
@@ -169,13 +169,13 @@ impl SpeechFilter {
                 note: held.changed.then(|| "Changed in this round.".to_owned()),
             })
             .collect();
-        let title = format!("Where they stood after {}", after_round(round));
+        let title = format!("Positions after {}", after_round(round));
         let section = |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
         (!items.is_empty()).then(|| section(items))
     }
 }
 
-/// The rounds in which a counted ask was made.
+/// The rounds with an ask that counts.
 fn rounds_asked(debate: &Debate, counts: &dyn Fn(&AskRecord) -> bool) -> Vec<u32> {
     let turns = debate.turns.iter().filter(|turn| turn.asks.iter().any(counts));
     let mut rounds: Vec<u32> = turns.map(|turn| turn.phase.round).collect();
@@ -184,7 +184,7 @@ fn rounds_asked(debate: &Debate, counts: &dyn Fn(&AskRecord) -> bool) -> Vec<u32
     rounds
 }
 
-/// The seats that a name can mean: one by its id or label, or all of a role.
+/// The seats with this name: one by its id or label, or all of a role.
 fn seats_named(source: &ReportSource<'_>, wanted: &str) -> Result<Vec<String>, ExcerptError> {
     let brief = &source.debate.brief;
     let asked = || source.debate.turns.iter().flat_map(|turn| &turn.asks);

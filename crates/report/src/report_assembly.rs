@@ -1,4 +1,4 @@
-//! The whole report, from the protocol's outline and what every debate has, before it is set for a terminal or a page.
+//! Puts the sections of a report together: those of the protocol's outline and those that every debate has.
 
 use agon_core::view::{ending_sentence, is_troubled};
 use agon_core::wording::{counted, excerpt, seconds, spoken};
@@ -7,24 +7,24 @@ use agon_core::{
 };
 use agon_host::{clean_line, clean_text};
 
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 use crate::{evidence, json_blocks, sections, transcript};
 
-/// A report that can be set: sections in order, all text safe.
+/// A report that is ready to render: its sections in order, with all text cleaned.
 #[derive(Debug, Default)]
 pub(crate) struct AssembledReport {
     pub(crate) id: String,
     pub(crate) question: String,
     /// How the debate ended, in a sentence or two.
     pub(crate) ending: String,
-    /// Whether that calls for a second look.
+    /// Whether the ending is a warning.
     pub(crate) is_troubled: bool,
-    /// The line under the title: how many sat, how long it took.
+    /// The line under the title: the number of seats and rounds, the time it took.
     pub(crate) facts: Vec<String>,
     pub(crate) sections: Vec<ReportSection>,
 }
 
-/// The report for a terminal. `store` ends every command that the report shows.
+/// The report for a terminal. `store` is appended to every command that the report shows.
 pub(crate) fn short_report(source: &ReportSource<'_>, store: &str) -> AssembledReport {
     let outline = &source.view.outline;
     let mut all = verdict(source);
@@ -62,7 +62,7 @@ pub(crate) fn full_report(source: &ReportSource<'_>) -> AssembledReport {
     assembled(source, all, ReportLength::Full, "")
 }
 
-/// The protocol's verdict. A protocol that describes none still has its JSON shown.
+/// The protocol's verdict, or its JSON if the protocol describes none.
 fn verdict(source: &ReportSource<'_>) -> Vec<ReportSection> {
     let outline = &source.view.outline;
     match source.outcome() {
@@ -86,7 +86,7 @@ fn assembled(
         ending: clean_line(&ending(source, store)),
         is_troubled: source.outcome().is_none_or(is_troubled),
         facts: facts(source).iter().map(|fact| clean_line(fact)).collect(),
-        sections: settable(sections, length),
+        sections: renderable(sections, length),
     }
 }
 
@@ -126,25 +126,25 @@ fn facts(source: &ReportSource<'_>) -> Vec<String> {
     facts
 }
 
-/// Longer texts of list entries are cut in a short report: a position can be a whole essay.
+/// A short report cuts longer texts of list entries.
 const ENTRY_CHARS_MAX: usize = 500;
 
-/// Sections that can be set: those of this length, none empty, all text safe.
-pub(crate) fn settable(sections: Vec<ReportSection>, length: ReportLength) -> Vec<ReportSection> {
+/// The sections of reports of this length that are not empty, with all text cleaned.
+pub(crate) fn renderable(sections: Vec<ReportSection>, length: ReportLength) -> Vec<ReportSection> {
     let shown = |wanted: ReportLength| wanted == ReportLength::Any || wanted == length;
-    let mut settable = Vec::new();
+    let mut renderable = Vec::new();
     for mut section in sections.into_iter().filter(|section| shown(section.shown)) {
         section.blocks = unwrapped(section.blocks, length);
         section.title = clean_line(&section.title);
         section.blocks.iter_mut().for_each(|block| clean_block(block, length));
         if !section.blocks.is_empty() {
-            settable.push(section);
+            renderable.push(section);
         }
     }
-    settable
+    renderable
 }
 
-/// The blocks of reports of this length, without their wrappers.
+/// The blocks of reports of this length, without [`ReportBlock::In`].
 fn unwrapped(blocks: Vec<ReportBlock>, length: ReportLength) -> Vec<ReportBlock> {
     let mut kept = Vec::new();
     for block in blocks {
@@ -166,7 +166,7 @@ fn unwrapped(blocks: Vec<ReportBlock>, length: ReportLength) -> Vec<ReportBlock>
     kept
 }
 
-/// The one place where text from a model, a question or a log becomes safe, so that no renderer can forget it.
+/// Cleans all text of a block, so that no renderer has to.
 fn clean_block(block: &mut ReportBlock, length: ReportLength) {
     let line = |text: &mut String| *text = clean_line(text);
     let prose = |text: &mut String| *text = clean_text(text).trim().to_owned();
@@ -203,7 +203,7 @@ fn clean_block(block: &mut ReportBlock, length: ReportLength) {
                 line(&mut bar.written);
             });
         }
-        // A chart has numbers and the report's own words.
+        // A chart has only numbers and words of this crate.
         ReportBlock::Chart(_) => {}
     }
 }

@@ -1,29 +1,29 @@
-//! How a terminal wants to be written to.
+//! Colours and signs of a terminal.
 
 use anstyle::{AnsiColor, Effects};
 
-/// What the terminal can show. The caller finds out; this crate never looks at the environment.
+/// What the terminal can show. The caller finds out, because this crate does not read the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Whether colours and bold are wanted.
+pub struct TerminalStyle {
+    /// Whether to use colours and bold.
     pub color: bool,
-    /// Columns.
+    /// The width in columns.
     pub width: usize,
-    /// Whether signs outside ASCII can be shown.
+    /// Whether the terminal shows signs outside ASCII.
     pub unicode: bool,
 }
 
-/// Wider lines than this are hard to read, however wide the window is.
+/// Longer lines are hard to read.
 const WIDEST: usize = 100;
-/// Below this nothing can be set in columns; the lines are then longer than the window.
+/// A window narrower than this gets lines that are longer than the window.
 const NARROWEST: usize = 24;
 
-impl Style {
+impl TerminalStyle {
     pub(crate) fn columns(&self) -> usize {
         self.width.clamp(NARROWEST, WIDEST)
     }
 
-    /// A paragraph as lines of a width that is easy to read. All lines but the first are indented.
+    /// Wraps a paragraph. All lines but the first are indented.
     pub fn paragraph(&self, text: &str) -> String {
         let lines = crate::markdown_text::wrap(text, self.columns(), "", "  ");
         lines.into_iter().map(|line| line + "\n").collect()
@@ -93,7 +93,7 @@ impl Style {
         self.sign("\u{2588}", "#")
     }
 
-    /// What a bar is held against.
+    /// The threshold on a bar.
     pub(crate) fn mark(&self) -> &'static str {
         self.sign("\u{2502}", "|")
     }
