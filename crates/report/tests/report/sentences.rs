@@ -178,7 +178,10 @@ fn told(cases: &[(&str, Situation)]) -> String {
     let told = |(what, situation): &(&str, Situation)| {
         let paragraph = paragraph(&situation.read());
         let usual = "How independent they are is not known yet; no two share a model.";
-        let paragraph = paragraph.trim_end_matches(usual).trim();
+        let paragraph = match paragraph.trim_end_matches(usual).trim() {
+            "" => "(nothing else)",
+            sentences => sentences,
+        };
         format!("{what}\n  {}\n", paragraph.replace(". ", ".\n  "))
     };
     cases.iter().map(told).collect()
@@ -356,7 +359,7 @@ fn votes_are_told_apart_from_positions() {
       In the vote, two of three debaters took part; one of them backed a position that it had not held.
       A plain vote on the first positions would have said PASS, but there is no verdict.
     votes alone
-
+      (nothing else)
     two votes
       There was only one round of positions before the vote.
       In the last vote, both debaters backed the positions that they held.
