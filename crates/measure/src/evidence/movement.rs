@@ -254,12 +254,13 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
     };
     // The outer `None` is not known, the inner one is no verdict.
     let mut before: Option<Option<Option<String>>> = None;
+    let mut last: Option<&RoundPositions> = None;
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
     for round in &history.rounds {
         let verdict = round.is_sorted().then(|| round.ruling.clone());
         // A position that has another name changed, although its holder may call it a detail.
         let is_renamed = |held: &SeatPosition| {
-            let then = before.and_then(|before| before.of(&held.seat));
+            let then = last.and_then(|last: &RoundPositions| last.of(&held.seat));
             then.is_some_and(|then| then.position != held.position)
         };
         let is_revised = round.stands.iter().any(|held| held.change.is_some() || is_renamed(held));
@@ -273,7 +274,7 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
             changed: verdict.as_ref().zip(then.as_ref()).map(|(now, then)| now != then),
             as_decided: verdict.as_ref().and_then(is_final),
         });
-        before = Some(verdict);
+        (before, last) = (Some(verdict), Some(round));
     }
     CounterfactualVerdicts { rounds, idle_rounds }
 }
