@@ -129,7 +129,7 @@ pub const DIFF_PART: &str = "diff";
 fn is_git_range(word: &str) -> bool {
     word.contains("..")
         && !word.starts_with('-')
-        && !word.split("..").all(str::is_empty)
+        && !word.trim_matches('.').is_empty()
         && !Path::new(word).exists()
         && !word.split('/').any(|part| part == "..")
 }

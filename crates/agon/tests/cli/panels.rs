@@ -84,7 +84,7 @@ fn a_rubric_of_ones_own_changes_what_is_scored() {
     let verdict = &document["verdict"];
     assert_eq!((&verdict["verdict_type"], &verdict["confidence"]), (&"consensus".into(), &"HIGH".into()));
     assert!((verdict["weighted_score"].as_f64().unwrap() - 4.2).abs() < 1e-9);
-    assert_eq!((&verdict["status"], &document["question"]), (&"GREEN".into(), &"plan".into()));
+    assert_eq!((&verdict["status"], &document["question"]), (&"GREEN".into(), &"Checkout v2: plan".into()));
     assert_eq!(verdict["dimension_consensus"]["risk"]["average"], 5.0);
 }
 
