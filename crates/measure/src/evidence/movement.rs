@@ -255,11 +255,12 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
     // The outer `None` is not known, the inner one is no verdict.
     let mut before: Option<Option<Option<String>>> = None;
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
-    for round in &history.rounds {
+    let earlier = std::iter::once(None).chain(history.rounds.iter().map(Some));
+    for (earlier, round) in earlier.zip(&history.rounds) {
         let verdict = round.is_sorted().then(|| round.ruling.clone());
         // A position that has another name changed, although its holder may call it a detail.
         let is_renamed = |held: &SeatPosition| {
-            let then = before.and_then(|before| before.of(&held.seat));
+            let then = earlier.and_then(|earlier| earlier.of(&held.seat));
             then.is_some_and(|then| then.position != held.position)
         };
         let is_revised = round.stands.iter().any(|held| held.change.is_some() || is_renamed(held));
