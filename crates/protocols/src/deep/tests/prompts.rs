@@ -94,6 +94,14 @@ fn prompts_have_the_sections_of_the_seed() {
             );
         }
     }
+}
+
+/// Rule 17: "What is not there (no context, no spec, no earlier round) is not mentioned."
+#[test]
+fn what_is_not_there_is_not_mentioned() {
+    let seen =
+        prompts(three_debaters(), &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]));
+    let text = |phase: &str, round: u32| &seen.iter().find(|row| row.0 == phase && row.1 == round).unwrap().3;
     for (phase, round, absent) in [
         ("answer", 0, &["Debater A", "## The Person"][..]),
         ("debate", 1, &["## Previous Round", "superseded", "## Focus", "`answers`"]),

@@ -48,7 +48,7 @@ fn a_debaters_own_word_outranks_the_chairs_fates() {
         let is_whole = words.iter().all(Option::is_some);
         assert_eq!(outcome.fidelity == Fidelity::Full, is_whole, "{words:?}");
         let view = Deep.view(&debate).unwrap();
-        assert_eq!(view.positions.decided.name().is_some(), true);
+        assert!(view.positions.decided.name().is_some());
         let is_signed = |section: &agon_core::ReportSection| section.title == "Who signed the answer";
         assert_eq!(view.outline.body.iter().any(is_signed), words.iter().any(Option::is_some));
     }

@@ -49,11 +49,9 @@ fn positions(groups: &[(&str, &[(&str, &str)])]) -> Value {
     groups.iter().map(group).collect()
 }
 
-/// "Three debaters end at nearly one design; one changes its mind in round 2 for stated reasons; first answers are 2:1."
-#[test]
-fn an_english_debate_is_reported_as_it_was() {
-    let real = RealDebate::read(include_str!("english.json"));
-    let debate = real.play(&[], &|phase, round, who, value| match (phase, round, who) {
+/// What a careful reader of the English debate declares in the seats' place.
+fn declare_english(phase: &str, round: u32, who: &str, value: &mut Value) {
+    match (phase, round, who) {
         ("debate", 2, "Debater B") => {
             value["changed_because"] = json!([
                 {"id": "X7", "quote": "argues for recording, not for sourcing state from the record"},
@@ -96,7 +94,14 @@ fn an_english_debate_is_reported_as_it_was() {
                 json!([{"position": "P1", "fate": "adopted", "reason": "All three ended there."}])
         }
         _ => {}
-    });
+    }
+}
+
+/// "Three debaters end at nearly one design; one changes its mind in round 2 for stated reasons; first answers are 2:1."
+#[test]
+fn an_english_debate_is_reported_as_it_was() {
+    let real = RealDebate::read(include_str!("english.json"));
+    let debate = real.play(&[], &declare_english);
     let (outcome, view) = (debate.outcome.as_ref().unwrap(), Deep.view(&debate).unwrap());
     assert_eq!(outcome.termination, Termination::MaxRounds);
     assert_eq!(
