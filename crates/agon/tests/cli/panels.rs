@@ -40,6 +40,18 @@ fn a_majority_with_dissent_after_three_rounds() {
     assert_eq!((&ledger["finding_id"], &ledger["state"]), (&"F1".into(), &"disputed".into()));
     assert_eq!(document["dissent"][0]["seat"], "judge-3");
     assert_eq!(verdict["debate_metrics"]["cost"]["judge_calls"], 9);
+    assert_eq!((&ledger["same_as"][0], &verdict["opinions_by"]), (&"F2".into(), &"rapporteur".into()));
+    assert_eq!(verdict["debate_metrics"]["position_evolution"]["disputes_resolved"], 3);
+}
+
+/// "`--fail-on red|yellow` makes the panel a gate (exit 1); without it a verdict is exit 0."
+#[test]
+fn fail_on_makes_it_a_gate() {
+    let home = home();
+    for (args, status) in [(&["plan.md"][..], 0), (&["plan.md", "--fail-on", "red"], 0), (&["plan.md", "--fail-on", "yellow"], 1)] {
+        let said = panel(&home, &[&["design.md"], args, &["--json"]].concat());
+        assert_eq!(said.status, Some(status), "{args:?}");
+    }
 }
 
 /// "`--save` writing the seed's YAML records"

@@ -46,13 +46,8 @@ struct DimensionContext {
     name: String,
     weight: String,
     description: String,
-    anchors: Vec<AnchorContext>,
-}
-
-#[derive(Serialize)]
-struct AnchorContext {
-    point: usize,
-    text: String,
+    /// `1: what it means`, for the points 1 to 5.
+    anchors: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -98,6 +93,7 @@ struct OwnContext<'a> {
 
 #[derive(Serialize)]
 struct SummaryContext {
+    question: Option<String>,
     judges: Vec<StatementContext>,
     has_sides: bool,
     has_minority: bool,
@@ -161,6 +157,7 @@ impl<'a> PanelAsks<'a> {
         let ids = follow_up::mergeable_ids(self.log, decision);
         let (has_sides, has_minority, can_merge) = (majority.is_some(), minority.is_some(), ids.len() > 1);
         let context = SummaryContext {
+            question: self.question(),
             judges: judges.collect(),
             has_sides,
             has_minority,
@@ -193,9 +190,6 @@ impl<'a> PanelAsks<'a> {
     /// What is judged, by what, and everything that was said so far.
     fn material(&self) -> Result<MaterialContext, Corrupt> {
         let (log, quoted) = (self.log, &self.quoted);
-        let asked = Some(log.options.ask.trim()).filter(|asked| !asked.is_empty());
-        let question = Some(log.debate.brief.question.as_str());
-        let asked = asked.or(question.filter(|question| !question.is_empty() && *question != log.title()));
         let artifacts = log::judged(&log.debate.brief.files).map(|file| ArtifactContext {
             path: quoted.shown(&one_line(&file.path)),
             content: quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n")),
@@ -206,18 +200,26 @@ impl<'a> PanelAsks<'a> {
             description: quoted.person(&one_line(&dimension.description)),
             anchors: (1..)
                 .zip(&dimension.anchors)
-                .map(|(point, text)| AnchorContext { point, text: quoted.person(&one_line(text)) })
+                .map(|(point, text)| format!("{point}: {}", quoted.person(&one_line(text))))
                 .collect(),
         });
         let feature = Some(log.options.feature.trim()).filter(|feature| !feature.is_empty());
         Ok(MaterialContext {
             feature: feature.map(|feature| quoted.person(feature)),
-            question: asked.map(|asked| quoted.person(asked)),
+            question: self.question(),
             dimensions: dimensions.collect(),
             artifacts: artifacts.collect(),
             rounds: log.rounds.iter().map(|round| self.statements(round)).collect::<Result<_, _>>()?,
             interjections: log.debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
         })
+    }
+
+    /// What the person wants to know: `--ask`, or the question of the debate that this panel is a part of.
+    fn question(&self) -> Option<String> {
+        let asked = Some(self.log.options.ask.trim()).filter(|asked| !asked.is_empty());
+        let question = Some(self.log.debate.brief.question.as_str());
+        let question = question.filter(|question| !question.is_empty() && *question != self.log.title());
+        asked.or(question).map(|asked| self.quoted.person(asked))
     }
 
     /// A round's statements, as everybody reads them afterwards.

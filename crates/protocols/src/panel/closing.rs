@@ -216,8 +216,12 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     let silent = |says: &dyn Fn(&PanelJudge<'_>) -> bool| -> Vec<&str> {
         judges().filter(|(judge, s)| s.present && !says(judge)).map(|(judge, _)| judge.id).collect()
     };
-    let unscored = silent(&|judge| log.rubric.keys().any(|key| judge.dimension(phase, key).is_some()));
-    let is_asked = log.findings.iter().any(|finding| finding.round < round.number);
+    // A judge who gives null for every dimension says that nothing changed.
+    let has_scores = |judge: &PanelJudge<'_>| {
+        judge.later(phase, |said| said.dimension_scores.is_some(), |said| said.dimension_scores.is_some())
+    };
+    let unscored = silent(&|judge| has_scores(judge) == Some(true));
+    let is_asked = log.findings.iter().any(|finding| finding.round() < round.number);
     let unsaid = silent(&|judge| !is_asked || !judge.finding_positions(phase).is_empty());
     let mut warnings = Vec::new();
     for (who, what) in [
@@ -305,7 +309,7 @@ fn cited_in_change(
     let mut ids: Vec<String> = Vec::new();
     for (at, finding) in log.findings.iter().enumerate() {
         let adopted = stand(before, at) != stand(round, at) && stand(round, at) == Some(FindingStand::Holds);
-        if adopted && finding.raised_by.iter().any(|by| *by != place) {
+        if adopted && finding.raisers().iter().any(|by| *by != place) {
             ids.push(finding.id.clone());
         }
     }

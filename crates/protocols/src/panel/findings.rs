@@ -18,10 +18,20 @@ pub(super) struct CriticalFinding {
     pub(super) evidence: String,
     pub(super) fix: String,
     pub(super) is_unverified: bool,
-    /// The places of the judges who raised it, several where their texts are equal.
-    pub(super) raised_by: Vec<usize>,
-    /// The round in which it was raised.
-    pub(super) round: u32,
+    /// The judges who raised it, by place, and in which round: several where their texts are equal.
+    pub(super) raised: Vec<(usize, u32)>,
+}
+
+impl CriticalFinding {
+    /// The places of the judges who raised it.
+    pub(super) fn raisers(&self) -> Vec<usize> {
+        self.raised.iter().map(|(place, _)| *place).collect()
+    }
+
+    /// The round in which it was first raised.
+    pub(super) fn round(&self) -> u32 {
+        self.raised.first().map_or(0, |(_, round)| *round)
+    }
 }
 
 /// What a judge says of a critical finding.
@@ -69,8 +79,8 @@ fn number_finding(
     round: u32,
 ) -> String {
     if let Some(same) = findings.iter_mut().find(|other| is_same_text(&other.finding, &raised.finding)) {
-        if !same.raised_by.contains(&place) {
-            same.raised_by.push(place);
+        if !same.raisers().contains(&place) {
+            same.raised.push((place, round));
         }
         return same.id.clone();
     }
@@ -81,8 +91,7 @@ fn number_finding(
         evidence: raised.evidence.trim().to_owned(),
         fix: raised.fix.trim().to_owned(),
         is_unverified: raised.unverified.is_some(),
-        raised_by: vec![place],
-        round,
+        raised: vec![(place, round)],
     });
     id
 }
@@ -227,7 +236,7 @@ fn finding_record(
 ) -> CriticalFindingRecord {
     let members = log.findings.iter().zip(groups).filter(|(_, group)| **group == first);
     let members: Vec<&CriticalFinding> = members.map(|(member, _)| member).collect();
-    let mut raised_by: Vec<usize> = members.iter().flat_map(|member| member.raised_by.clone()).collect();
+    let mut raised_by: Vec<usize> = members.iter().flat_map(|member| member.raisers()).collect();
     raised_by.sort_unstable();
     raised_by.dedup();
     let holders = consensus::holders(log.last_standings(), groups, first);

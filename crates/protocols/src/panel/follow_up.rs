@@ -384,12 +384,15 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
     }
 }
 
+/// Recommendations that are one, with the rapporteur's text for them and the places of their judges.
+type AdviceGroup<'a> = (Option<&'a str>, Vec<(usize, &'a JudgeRecommendation)>);
+
 /// The seed's list in the judges' own words, the most urgent first. Equal texts, and those that the rapporteur put together, are one.
 pub(super) fn recommendations(
     log: &PanelLog<'_>,
     summary: Option<&VerifiedSummary>,
 ) -> Vec<PanelRecommendation> {
-    let mut groups: Vec<(Option<&str>, Vec<(usize, &JudgeRecommendation)>)> = Vec::new();
+    let mut groups: Vec<AdviceGroup<'_>> = Vec::new();
     for (place, judge) in log.judges.iter().enumerate() {
         for advice in judge.recommendations() {
             let merged = summary.iter().flat_map(|summary| &summary.merged);

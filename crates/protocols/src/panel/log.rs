@@ -295,7 +295,7 @@ impl<'a> PanelLog<'a> {
             })
             .collect();
         let things: Vec<(&str, Vec<usize>)> =
-            self.findings.iter().map(|finding| (finding.id.as_str(), finding.raised_by.clone())).collect();
+            self.findings.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
         let groups = findings::declared_groups(&self.judges, &things, phase.round());
         let (consensus_range, dimension_range) = (self.options.consensus_range, self.options.dimension_range);
         let check = ConsensusCheck::new(&standings, &groups, consensus_range, dimension_range);
@@ -319,7 +319,7 @@ impl<'a> PanelLog<'a> {
         });
         let positions = judge.finding_positions(phase);
         let stands = self.findings.iter().enumerate().map(|(at, finding)| {
-            let raised = finding.round == phase.round() && finding.raised_by.contains(&place);
+            let raised = finding.raised.contains(&(place, phase.round()));
             let before = last.and_then(|last| last.stands.get(at).copied());
             match raised {
                 true => FindingStand::Holds,
@@ -440,7 +440,7 @@ impl<'a> PanelLog<'a> {
         let claims =
             claims.flat_map(|(_, judge)| judge.statement.key_claims.iter().filter_map(|c| c.id.as_ref()));
         let findings =
-            self.findings.iter().filter(|finding| finding.round < round && is_other(&finding.raised_by));
+            self.findings.iter().filter(|finding| finding.round() < round && is_other(&finding.raisers()));
         let disputes =
             self.disputes.iter().filter(|dispute| dispute.round < round).map(|dispute| &dispute.id);
         let known: Vec<&String> = claims.chain(findings.map(|finding| &finding.id)).chain(disputes).collect();

@@ -191,6 +191,28 @@ fn findings_are_numbered_in_seat_order_and_enumerated() {
     }
 }
 
+/// A judge who raises the words of another in round 2 holds the finding from then on, not before.
+#[test]
+fn equal_words_in_round_2_join_a_finding_of_round_1() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain(&[4.0], round);
+        if (round, place(ask)) == (1, 0) || round == 2 && place(ask) > 0 {
+            said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]);
+        }
+        Some(said)
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Consensus, 2));
+    assert_eq!(
+        outcome.verdict["critical_findings"][0]["raised_by"],
+        json!(["judge-1", "judge-2", "judge-3"])
+    );
+    let rounds = &outcome.verdict["debate_metrics"]["rounds"];
+    assert_eq!(
+        (&rounds["round_1"]["agreements_formed"], &rounds["round_2"]["agreements_formed"]),
+        (&json!(0), &json!(1))
+    );
+}
+
 /// "each finding_id at most once".
 #[test]
 fn a_judge_takes_one_position_on_each_finding() {
