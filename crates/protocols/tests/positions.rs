@@ -11,7 +11,7 @@ use agon_core::{Debate, PositionGrouping, PositionHistory, Protocol};
 use play::{cases, opened, played};
 
 /// The protocols that must report positions.
-const WITH_POSITIONS: &[&str] = &["council"];
+const WITH_POSITIONS: &[&str] = &["deep", "panel", "council", "arena", "review", "ask", "poll"];
 
 #[test]
 fn positions_follow_from_every_prefix_of_a_log() {

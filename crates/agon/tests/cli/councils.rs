@@ -155,7 +155,7 @@ fn minutes_grow_in_the_folder() {
 #[cfg(unix)]
 fn minutes_survive_a_kill() {
     let home = Home::new();
-    let script = include_str!("../../../models/scripts/demo-council.yaml")
+    let script = include_str!("../../../protocols/src/council/demo.yaml")
         .replace("    verdict:\n", "    verdict: {fail: timeout}\n    unused:\n");
     home.write("slow.yaml", script);
     let args = ["council", TOPIC, "--models", "script/slow.yaml", "--save", "kept", "--quiet"];
@@ -171,7 +171,7 @@ fn minutes_survive_a_kill() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    home.write("slow.yaml", include_str!("../../../models/scripts/demo-council.yaml"));
+    home.write("slow.yaml", include_str!("../../../protocols/src/council/demo.yaml"));
     home.agon(&["resume", "last", "--save", "kept", "--quiet"]).ok();
     assert!(session().unwrap().contains("Debate complete"));
 }

@@ -13,7 +13,7 @@ use agon_protocols::all;
 /// limits.
 pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
-    for protocol in all().filter(|protocol| protocol.info().name == "council") {
+    for protocol in all() {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for spec in protocol.info().options {
             let values: Vec<&str> = match spec.kind {
