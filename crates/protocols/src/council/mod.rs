@@ -66,12 +66,12 @@ agon_core::protocol_options! {
     /// What a user may set.
     pub struct CouncilOptions {
         rounds: u32 = Int(1, 4), "2", "rounds of cross-examination; all of them are held";
-        councillors: Option<usize> = Int(3, 6), "", "how many councillors sit; by default 4, or as many as the roster has roles";
-        focus: String = Text, "", "the field that matters most; the Domain Expert, who sits sixth, needs it";
+        councillors: Option<usize> = Int(3, 6), "", "how many councillors there are; by default 4, or as many as the roster has roles";
+        focus: String = Text, "", "the field that matters most; the Domain Expert, the sixth councillor, needs it";
         exchanges: usize = Int(1, 5), "2", "the most messages that a councillor sends to others in a round";
         economy: bool = Flag, "false", "one call at a time on one model, and no messages between councillors";
         economy_model: String = Text, "", "the model of economy mode; by default the first of --models";
-        roster: String = File, "", "a file (YAML, JSON or TOML) with roles and their charters, which sit first";
+        roster: String = File, "", "a file (YAML, JSON or TOML) with roles and their charters, which take the first seats";
     }
 }
 

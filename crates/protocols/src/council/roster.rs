@@ -1,4 +1,4 @@
-//! Who may sit: the built-in roles with their charters, and the roles of a user's own file.
+//! The roles of the councillors: the built-in roles with their charters, and the roles of a user's own file.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::named_lists::{name_key, read_named_list};
 
 /// The fewest and the most councillors.
 const COUNCILLORS: std::ops::RangeInclusive<usize> = 3..=6;
-/// How many councillors sit when neither an option nor a file says so.
+/// How many councillors there are when neither an option nor a file says so.
 const COUNCILLORS_DEFAULT: usize = 4;
 /// A role's name becomes the id of a seat.
 const NAME_CHARS_MAX: usize = 40;
@@ -24,7 +24,7 @@ pub(super) struct CouncilRole {
     pub(super) name: String,
     /// What the role stands for.
     pub(super) charter: String,
-    /// Whether it can sit only where a focus is named.
+    /// Whether it needs a named focus.
     #[serde(default)]
     pub(super) needs_focus: bool,
 }
@@ -49,7 +49,7 @@ fn built_in_role(id: &str) -> Option<&'static CouncilRole> {
     built_in_roles().iter().find(|role| role.id() == id)
 }
 
-/// The roles that sit, in seat order: those of the user's file, then built-in ones.
+/// The roles of the councillors, in seat order: those of the user's file, then built-in ones.
 pub(super) fn seated_roles(request: &Request, options: &CouncilOptions) -> Result<Vec<CouncilRole>, Invalid> {
     let own = roles_of_file(&request.files)?;
     if let Some(count) = options.councillors.filter(|count| *count < own.len()) {
@@ -87,7 +87,7 @@ fn roles_of_file(files: &[BriefFile]) -> Result<Vec<CouncilRole>, Invalid> {
     let entries = read_named_list(&file.text, &["charter", "needs_focus"]).map_err(wrong)?;
     if entries.len() > *COUNCILLORS.end() {
         let (count, most) = (entries.len(), COUNCILLORS.end());
-        return Err(wrong(format!("it has {count} roles, but at most {most} councillors sit")));
+        return Err(wrong(format!("it has {count} roles, but a council has at most {most} councillors")));
     }
     entries.iter().map(|(name, value)| role_of_entry(name, value).map_err(wrong)).collect()
 }

@@ -573,3 +573,35 @@ fn added_words_change_no_decision() {
         assert_eq!(plain, other, "{added}");
     }
 }
+
+/// The built-in script shows the rules at work, and everything in it verifies.
+#[test]
+fn the_demo_verifies() {
+    let script: Value = serde_norway::from_str(INFO.demo.unwrap()).unwrap();
+    let request = testing::request(&Council, script["question"].as_str().unwrap(), &[], MODELS, &[]);
+    let debate = run_brief(testing::brief(&Council, request.unwrap()).unwrap(), &|ask, phase, round| {
+        let said = &script["seats"][&ask.seat][phase];
+        let said = said.as_array().map_or(said, |rounds| &rounds[(round as usize).saturating_sub(1)]);
+        Some(said.clone())
+    });
+    let outcome = debate.outcome.as_ref().unwrap();
+    assert_eq!((&outcome.warnings, outcome.status), (&Vec::new(), Status::Complete));
+    assert_eq!(asked(&debate, 1).len(), 2, "an evasion and groupthink");
+    assert_eq!(asked(&debate, 2), []);
+    let verdict = &outcome.verdict;
+    assert_eq!(
+        (&verdict["decision"], &verdict["confidence"]),
+        (&json!("PROCEED WITH CONDITIONS"), &json!("MEDIUM"))
+    );
+    assert!(
+        verdict["challenges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|put| put["fate"] == "answered" && put["quoted"] != json!(false))
+    );
+    assert!(verdict["exchanges"].as_array().unwrap().iter().all(|message| message["reply"].is_string()));
+    assert_eq!(verdict["conditions"][0]["councillors"], json!(["visionary", "critic"]), "merged");
+    assert!(view(&debate).checks.iter().all(|check| check.met != Some(false)));
+    assert!(view(&debate).positions.flips().iter().filter(|flip| flip.round < 3).all(|flip| flip.evidenced));
+}
