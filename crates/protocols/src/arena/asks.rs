@@ -15,7 +15,6 @@ use super::trickster::TricksterFinding;
 use super::{ArenaPhase, JUDGING, REFINEMENT, prompts};
 use crate::clerk::CLERK;
 use crate::prompt::{PromptSet, new_ask};
-use crate::quotes::QuotedTexts;
 
 /// Embeddings that only count words. Their similarity is not worth showing.
 const LEXICAL_EMBEDDINGS: &str = "embeddings/lexical";
@@ -24,7 +23,6 @@ const LEXICAL_EMBEDDINGS: &str = "embeddings/lexical";
 pub(super) struct ArenaAsks<'a> {
     log: &'a ArenaLog<'a>,
     prompts: &'static PromptSet,
-    quoted: QuotedTexts<'a>,
     system: Arc<str>,
 }
 
@@ -140,9 +138,9 @@ struct CritiqueContext {
 
 impl<'a> ArenaAsks<'a> {
     pub(super) fn new(log: &'a ArenaLog<'a>) -> Result<Self, Corrupt> {
-        let (prompts, quoted) = (prompts()?, QuotedTexts::anonymous(&log.debate.brief));
-        let system = prompts.shared("arena/system.hbs", &SystemContext { rule: quoted.rule() })?;
-        Ok(Self { log, prompts, quoted, system })
+        let prompts = prompts()?;
+        let system = prompts.shared("arena/system.hbs", &SystemContext { rule: log.quoted.rule() })?;
+        Ok(Self { log, prompts, system })
     }
 
     /// Round 1: every agent proposes on its own.
@@ -211,7 +209,7 @@ impl<'a> ArenaAsks<'a> {
         let signals = fired.map(|signal| {
             let quotes = signal.quotes.iter().map(|quote| LabelledQuote {
                 label: quote.label.clone(),
-                content: self.quoted.quote(&format!("Agent {}", quote.label), &quote.quote),
+                content: self.log.quoted.quote(&format!("Agent {}", quote.label), &quote.quote),
             });
             SignalContext { about: signal.signal.about(), quotes: quotes.collect() }
         });
@@ -246,7 +244,7 @@ impl<'a> ArenaAsks<'a> {
             let own = self.log.proposal(place).filter(|_| is_first);
             let tail = RevisionTail {
                 label: self.log.label(place).to_owned(),
-                own: own.map_or_else(String::new, |held| self.quoted.own_words(&held.said.text())),
+                own: own.map_or_else(String::new, |held| self.log.quoted.own_words(&held.said.text())),
                 critiques: answered.iter().map(|critique| self.critique_of(critique)).collect(),
                 verdicts: judged.iter().map(|critique| self.critique_by(critique)).collect(),
                 memory: self.memory(place),
@@ -263,7 +261,7 @@ impl<'a> ArenaAsks<'a> {
 
     /// The clerk relates the proposals to each other. Embeddings compare them too, if there are any.
     pub(super) fn compare(&self, round: u32) -> Result<Step, Corrupt> {
-        let task = self.quoted.person(&self.log.debate.brief.question);
+        let task = self.log.quoted.person(&self.log.debate.brief.question);
         let context = CompareContext { task, proposals: self.proposals() };
         let prompt = self.prompts.whole(&self.system, "arena/compare.hbs", &context)?;
         let schema = replies::sorting_schema(self.log);
@@ -340,9 +338,9 @@ impl<'a> ArenaAsks<'a> {
         let items = self.log.context.iter().filter(|item| item.kind != ContextKind::Memory);
         let interjections = self.log.debate.interjections.iter();
         let context = MaterialContext {
-            task: self.quoted.person(&self.log.debate.brief.question),
+            task: self.log.quoted.person(&self.log.debate.brief.question),
             context: items.map(|item| self.item(item)).collect(),
-            interjections: interjections.map(|said| self.quoted.person(&said.text)).collect(),
+            interjections: interjections.map(|said| self.log.quoted.person(&said.text)).collect(),
         };
         Ok(self.prompts.shared("arena/material.hbs", &context)?.to_string())
     }
@@ -357,7 +355,7 @@ impl<'a> ArenaAsks<'a> {
 
     /// The source of an item is as untrusted as its text, so only its kind stands outside the quotation.
     fn item(&self, item: &ContextItem) -> ItemContext {
-        let content = self.quoted.quote(&format!("context {}", item.id), &item.quoted_text());
+        let content = self.log.quoted.quote(&format!("context {}", item.id), &item.quoted_text());
         ItemContext { id: item.id.clone(), kind: item.kind.as_str(), content }
     }
 
@@ -373,7 +371,7 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn labelled(&self, place: usize, text: &str) -> Option<LabelledQuote> {
-        let content = self.quoted.quote(&self.log.name(place), text);
+        let content = self.log.quoted.quote(&self.log.name(place), text);
         Some(LabelledQuote { label: self.log.label(place).to_owned(), content })
     }
 
@@ -384,7 +382,7 @@ impl<'a> ArenaAsks<'a> {
             let open = self.log.unresolved(*place);
             let critiques = open.iter().map(|critique| {
                 let answer =
-                    critique.answer(self.log).map(|how| self.quoted.quote(&self.log.name(*place), how));
+                    critique.answer(self.log).map(|how| self.log.quoted.quote(&self.log.name(*place), how));
                 CritiqueContext { answer: answer.unwrap_or_default(), ..self.shown_critique(critique) }
             });
             Some(FinalProposal { label, content, critiques: critiques.collect() })
@@ -394,20 +392,21 @@ impl<'a> ArenaAsks<'a> {
 
     /// A critique as the criticized agent reads it: with what it answered before, and what the critic made of that.
     fn critique_of(&self, critique: &ArenaCritique) -> CritiqueContext {
-        let answer = critique.answer(self.log).map(|how| self.quoted.own_words(how));
+        let answer = critique.answer(self.log).map(|how| self.log.quoted.own_words(how));
         let shown = self.shown_critique(critique);
         let judged = critique.verdict.as_ref().map(|verdict| verdict.why.trim());
         let why = judged.map(|why| {
             let why = if why.is_empty() { "(no reason given)" } else { why };
-            self.quoted.quote(&critique.author_name(self.log), why)
+            self.log.quoted.quote(&critique.author_name(self.log), why)
         });
         CritiqueContext { answer: answer.unwrap_or_default(), why: why.unwrap_or_default(), ..shown }
     }
 
     /// A critique as its author reads it again: with the other agent's answer.
     fn critique_by(&self, critique: &ArenaCritique) -> CritiqueContext {
-        let answer = critique.answer(self.log).map(|how| self.quoted.quote(&self.log.name(critique.to), how));
-        let content = self.quoted.own_words(&critique.text());
+        let answer =
+            critique.answer(self.log).map(|how| self.log.quoted.quote(&self.log.name(critique.to), how));
+        let content = self.log.quoted.own_words(&critique.text());
         CritiqueContext { answer: answer.unwrap_or_default(), content, ..self.shown_critique(critique) }
     }
 
@@ -427,7 +426,7 @@ impl<'a> ArenaAsks<'a> {
             id: critique.id.clone(),
             from,
             label: self.log.label(critique.to).to_owned(),
-            content: self.quoted.quote(&author, &critique.text()),
+            content: self.log.quoted.quote(&author, &critique.text()),
             why: String::new(),
             answer: String::new(),
         }

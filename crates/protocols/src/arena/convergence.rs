@@ -11,7 +11,7 @@ use super::judging::rounded;
 use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
 use crate::clerk::CLERK;
-use crate::quotes::{QuotedTexts, is_quote_of, normalized};
+use crate::quotes::{is_quote_of, normalized};
 
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
@@ -38,9 +38,8 @@ pub(super) struct SortedPairs {
 impl SortedPairs {
     /// Verifies a sorting of the proposals that are held now.
     pub(super) fn verify(log: &ArenaLog<'_>, said: &SortingReply) -> Self {
-        let quoted = QuotedTexts::anonymous(&log.debate.brief);
         let text = |place: &usize| {
-            log.proposal(*place).map_or(String::new(), |held| quoted.shown(&held.said.text()))
+            log.proposal(*place).map_or(String::new(), |held| log.quoted.shown(&held.said.text()))
         };
         // What the clerk was shown, prepared once because every quote is compared with it.
         let shown: Vec<(usize, String)> =

@@ -131,7 +131,7 @@ impl JudgeResult {
             })
             .collect();
         let is_best_in_all = |place: &usize| best.iter().all(|places| places.contains(place));
-        let consistent = (sheets.len() > 1).then(|| best.iter().flatten().any(|place| is_best_in_all(place)));
+        let consistent = (sheets.len() > 1).then(|| best.iter().flatten().any(is_best_in_all));
         let mut first = match consistent {
             Some(false) => best.concat(),
             _ => best_places(&scores),

@@ -17,13 +17,15 @@ use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
 use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
-use crate::quotes::is_same_text;
+use crate::quotes::{QuotedTexts, normalized};
 use crate::sorting::is_label;
 
 /// The log as an arena reads it. Agents are known by their place in label order.
 #[derive(Debug)]
 pub(super) struct ArenaLog<'a> {
     pub(super) debate: &'a Debate,
+    /// How texts are shown to seats.
+    pub(super) quoted: QuotedTexts<'a>,
     pub(super) options: ArenaOptions,
     pub(super) agents: Vec<ArenaAgent<'a>>,
     pub(super) standings: Vec<AgentStanding>,
@@ -62,6 +64,9 @@ impl ProposalStage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HeldProposal {
     pub(super) said: RevisionReply,
+    /// Its text, and its position and proposal alone, normalized: they are compared often.
+    text: String,
+    substance: [String; 2],
     /// The round and the stage in which it was said.
     pub(super) round: u32,
     pub(super) stage: usize,
@@ -143,6 +148,7 @@ impl<'a> ArenaLog<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
         let mut log = Self {
             debate,
+            quoted: QuotedTexts::anonymous(&debate.brief),
             options: ArenaOptions::read(&debate.brief.options),
             agents: labelled_agents(&debate.brief),
             standings: team::standings(&debate.brief),
@@ -200,7 +206,9 @@ impl<'a> ArenaLog<'a> {
                     };
                     let conflicts =
                         said.conflicts_with.iter().filter_map(|label| self.place(label)).collect();
-                    Some(HeldProposal { said, round, stage, carried: false, conflicts })
+                    let substance = [normalized(&said.position), normalized(&said.proposal)];
+                    let text = normalized(&said.text());
+                    Some(HeldProposal { said, text, substance, round, stage, carried: false, conflicts })
                 }
                 None => last.map(|last| {
                     let asked = turn.asks.iter().any(|ask| ask.seat == agent.seat.id);
@@ -401,10 +409,8 @@ impl<'a> ArenaLog<'a> {
 
     /// Whether an agent's proposal has the same text in two stages.
     fn is_unchanged(&self, one: usize, other: usize, place: usize) -> bool {
-        let texts = self.held_at(one, place).zip(self.held_at(other, place));
-        texts.is_some_and(|(one, other)| {
-            one.stage == other.stage || is_same_text(&one.said.text(), &other.said.text())
-        })
+        let held = self.held_at(one, place).zip(self.held_at(other, place));
+        held.is_some_and(|(one, other)| one.text == other.text)
     }
 
     /// Whether an agent changed its proposal in a stage.
@@ -440,11 +446,8 @@ impl<'a> ArenaLog<'a> {
 
     /// Whether two proposals of a stage are equal: the same position and the same proposal.
     pub(super) fn is_equal(&self, stage: usize, one: usize, other: usize) -> bool {
-        let texts = self.held_at(stage, one).zip(self.held_at(stage, other));
-        texts.is_some_and(|(one, other)| {
-            is_same_text(&one.said.position, &other.said.position)
-                && is_same_text(&one.said.proposal, &other.said.proposal)
-        })
+        let held = self.held_at(stage, one).zip(self.held_at(stage, other));
+        held.is_some_and(|(one, other)| one.substance == other.substance)
     }
 
     /// How two proposals of a stage relate; `None` if that is not known. Equal texts are the same, and what an agent declares of its own

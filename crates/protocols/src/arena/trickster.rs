@@ -22,7 +22,7 @@ use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
-use crate::quotes::{QuotedTexts, is_same_text};
+use crate::quotes::is_same_text;
 
 /// What the trickster found.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +155,6 @@ fn uncited(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare 
 }
 
 fn unverified(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare {
-    let quoted = QuotedTexts::anonymous(&log.debate.brief);
     let mut share = WeakShare::default();
     for (place, held) in holders {
         let shown = log.ids_shown(*place, held.round);
@@ -170,7 +169,7 @@ fn unverified(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakSha
             }
             let sources: Vec<String> = ids.iter().filter_map(|id| log.cited_text(id)).collect();
             for quote in quotations(evidence).into_iter().filter(|_| !sources.is_empty()) {
-                let is_found = sources.iter().any(|source| quoted.is_quoted(quote, source));
+                let is_found = sources.iter().any(|source| log.quoted.is_quoted(quote, source));
                 share.count(!is_found, log.label(*place), evidence);
             }
         }

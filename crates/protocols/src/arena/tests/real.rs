@@ -133,3 +133,47 @@ fn the_demo_quotes_what_its_agents_propose() {
         }
     }
 }
+
+#[test]
+fn zz_dump() {
+    let debate = debate(Some("same"), "1");
+    let view = Arena.view(&debate).unwrap();
+    println!("HEAD {:?}", view.headline);
+    for d in &view.dissent {
+        println!("DISSENT {d:?}");
+    }
+    for s in view.outline.answer.iter().chain(&view.outline.body).chain(&view.outline.details) {
+        println!("## {}", s.title);
+        for b in &s.blocks {
+            println!("   {:?}", b);
+        }
+    }
+    for s in &view.round_summaries {
+        println!("SUM {} {:?} {:?}", s.title, s.rows, s.notes);
+    }
+    for p in &debate.outcome.as_ref().unwrap().positions {
+        println!("FATE {p:?}");
+    }
+    for w in &debate.outcome.as_ref().unwrap().warnings {
+        println!("WARN {w}");
+    }
+    let seen = std::cell::RefCell::new(Vec::new());
+    ScriptedArena {
+        set: &[("no_memory", "true")],
+        with: &|ask, phase, round, said| {
+            if phase == "context" {
+                *said = json!({"items":[{"title":"T","text":"Text of it","source":"s"}]});
+            }
+            seen.borrow_mut().push((phase.to_owned(), round, ask.prompt.clone()));
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    for (phase, round, p) in seen.into_inner() {
+        if [("revise", 3), ("revise", 4), ("vote", 7), ("compare", 3), ("critique", 2)]
+            .contains(&(phase.as_str(), round))
+        {
+            println!("=====PROMPT {phase} {round}\n{}\n-----\n{}\n-----\n{}", p.system, p.shared, p.tail);
+        }
+    }
+}
