@@ -2,15 +2,67 @@
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
 use agon_core::ReplyFault;
+use serde::Serialize;
 
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::replies::{
     ChangeReason, EvidenceKind, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus, OwnStatus,
     SecondVerdict,
 };
-use super::verdict::{DisputedFinding, OtherWording, ReviewFinding};
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
+
+/// A finding with everybody who reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReviewFinding {
+    /// `F1`, `F2`... The first of its ids.
+    pub id: String,
+    /// The ids of all reports of it.
+    pub ids: Vec<String>,
+    /// In the words of its most severe report that stands.
+    #[serde(flatten)]
+    pub finding: JudgeFinding,
+    /// Whether its location is not in the packet.
+    pub unverified: bool,
+    /// The file, where the location names one.
+    pub file: Option<String>,
+    /// Its first line.
+    pub line: Option<u64>,
+    /// Its last line.
+    pub end_line: Option<u64>,
+    /// Everybody who raised or accepted it.
+    pub judges: Vec<String>,
+    /// Who raised it.
+    pub raised_by: Vec<String>,
+    /// Who else accepted it in round 2.
+    pub accepted_by: Vec<String>,
+    /// Who disputed it in round 2.
+    pub disputed_by: Vec<DisputedFinding>,
+    /// The rounds in which it was reported.
+    pub rounds: Vec<u32>,
+    /// The other reports of it.
+    pub also: Vec<OtherWording>,
+    /// Whether everybody who raised or accepted it dropped it in round 2.
+    pub dropped: bool,
+    /// Who dropped it in round 2, by its id.
+    pub dropped_by: Vec<String>,
+}
+
+/// A judge's objection to a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DisputedFinding {
+    pub judge: String,
+    pub reason: String,
+}
+
+/// The same finding in other words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OtherWording {
+    pub id: String,
+    pub judge: String,
+    pub description: String,
+    pub location: Option<String>,
+}
 
 /// Whether a seat means this id, with or without the brackets in which it was shown.
 pub(super) fn is_id(said: &str, id: &str) -> bool {

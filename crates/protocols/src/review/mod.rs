@@ -19,7 +19,7 @@ use crate::prompt::{self, PromptSet};
 use log::ReviewLog;
 
 mod asks;
-mod findings;
+pub mod findings;
 mod log;
 mod packet;
 mod records;

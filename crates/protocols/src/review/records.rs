@@ -7,10 +7,11 @@ use agon_core::{
 };
 use serde_json::Value;
 
+use super::findings::ReviewFinding;
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict};
 use super::report::non_empty;
-use super::verdict::{JudgeRecord, JudgedResult, ReviewFinding, ReviewRuling, ReviewVerdict};
+use super::verdict::{JudgeRecord, JudgedResult, ReviewRuling, ReviewVerdict};
 use super::{ReviewFailOn, packet};
 use crate::named_lists::name_key;
 

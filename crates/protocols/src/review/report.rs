@@ -9,10 +9,11 @@ use agon_core::{
 };
 use serde_json::Value;
 
+use super::findings::ReviewFinding;
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeVerdict};
 use super::verdict::{
-    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewFinding, ReviewRuling, VerdictShift,
+    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewRuling, VerdictShift,
 };
 use super::{ReviewPhase, records, seats};
 

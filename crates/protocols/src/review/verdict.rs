@@ -10,7 +10,7 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::findings::merged_findings;
+use super::findings::{ReviewFinding, merged_findings};
 use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
 use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus};
@@ -102,7 +102,6 @@ impl From<JudgeVerdict> for ReviewRuling {
 /// Whether the verdicts of round 1 are all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are the protocol's own words")]
 pub enum ReviewBranch {
     Agreed,
     Disagreed,
@@ -111,7 +110,6 @@ pub enum ReviewBranch {
 /// The round whose verdict counts for a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it")]
 pub enum CountedRound {
     R1 = 1,
     R2 = 2,
@@ -120,7 +118,6 @@ pub enum CountedRound {
 /// What a judge answered, with its name in front.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeAnswer {
-    /// The seat.
     pub judge: String,
     /// The fields of its answer, as it gave them.
     #[serde(flatten)]
@@ -199,9 +196,7 @@ impl ReviewQuorum {
 /// A judge and its verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeRecord {
-    /// Its name.
     pub judge: String,
-    /// Its seat.
     pub seat: String,
     /// The provider of its model.
     pub vendor: String,
@@ -230,82 +225,19 @@ pub struct JudgeRecord {
 /// The result of all judges of one vendor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VendorVerdict {
-    /// The vendor.
     pub vendor: String,
     /// The worst verdict of its judges.
     pub verdict: JudgeVerdict,
 }
 
-/// A finding with everybody who reported it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ReviewFinding {
-    /// `F1`, `F2`... The first of its ids.
-    pub id: String,
-    /// The ids of all reports of it.
-    pub ids: Vec<String>,
-    /// In the words of its most severe report that stands.
-    #[serde(flatten)]
-    pub finding: JudgeFinding,
-    /// Whether its location is not in the packet.
-    pub unverified: bool,
-    /// The file, where the location names one.
-    pub file: Option<String>,
-    /// Its first line.
-    pub line: Option<u64>,
-    /// Its last line.
-    pub end_line: Option<u64>,
-    /// Everybody who raised or accepted it.
-    pub judges: Vec<String>,
-    /// Who raised it.
-    pub raised_by: Vec<String>,
-    /// Who else accepted it in round 2.
-    pub accepted_by: Vec<String>,
-    /// Who disputed it in round 2.
-    pub disputed_by: Vec<DisputedFinding>,
-    /// The rounds in which it was reported.
-    pub rounds: Vec<u32>,
-    /// The other reports of it.
-    pub also: Vec<OtherWording>,
-    /// Whether everybody who raised or accepted it dropped it in round 2.
-    pub dropped: bool,
-    /// Who dropped it in round 2, by its id.
-    pub dropped_by: Vec<String>,
-}
-
-/// A judge's objection to a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DisputedFinding {
-    /// Who disputes it.
-    pub judge: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// The same finding in other words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OtherWording {
-    /// The id of this report.
-    pub id: String,
-    /// Who reported it so.
-    pub judge: String,
-    /// In which words.
-    pub description: String,
-    /// Where.
-    pub location: Option<String>,
-}
-
 /// The verdicts of a judge that had a second round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerdictShift {
-    /// The judge.
     pub judge: String,
-    /// Its verdict of round 1.
     pub r1: JudgeVerdict,
-    /// Its verdict of round 2.
     pub r2: JudgeVerdict,
-    /// Whether they differ.
     pub changed: bool,
-    /// Why they do.
+    /// Why they differ.
     pub because: Option<ChangeReason>,
     /// Whether that does not verify.
     pub weak_flip: bool,
@@ -316,9 +248,7 @@ pub struct VerdictShift {
 /// What a judge recommends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JudgeRecommendation {
-    /// The judge.
     pub judge: String,
-    /// In its words.
     pub recommendation: String,
 }
 

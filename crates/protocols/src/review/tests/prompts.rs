@@ -81,7 +81,7 @@ fn prompts_keep_the_words_of_the_seed() {
                 "You are attacker, and your R1 verdict was PASS.",
             ],
         ),
-        ("r2", "defender", &["   - [F1] significant: It is a FAIL here."]),
+        ("r2", "defender", &["     - [F1] significant: It is a FAIL here."]),
         (
             "explore",
             "attacker-explorer-1",
