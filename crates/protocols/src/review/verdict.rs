@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::findings::{ReviewFinding, merged_findings};
 use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
-use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus};
+use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeVerdict, OtherStatus};
 use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
