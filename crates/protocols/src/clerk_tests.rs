@@ -186,9 +186,14 @@ pub(crate) fn play_debate(
 
 /// Every word as another one: a made-up language. Digits and signs stay, because short answers are compared by them.
 pub(crate) fn in_made_up_words(text: &str) -> String {
+    let renamed = |c: char, first: char| {
+        let place = (u32::from(c) - u32::from(first) + 7) % 26;
+        char::from_u32(u32::from(first) + place).unwrap()
+    };
     let letter = |c: char| match c {
-        'a'..='z' => char::from(b'a' + (u8::try_from(c).unwrap() - b'a' + 7) % 26),
-        'A'..='Z' => char::from(b'A' + (u8::try_from(c).unwrap() - b'A' + 7) % 26),
+        'a'..='z' => renamed(c, 'a'),
+        'A'..='Z' => renamed(c, 'A'),
+        '\u{ff21}'..='\u{ff3a}' => renamed(c, '\u{ff21}'),
         c => c,
     };
     // Case folding makes "ss" of this letter, so it must stay the same as two of the renamed ones.

@@ -17,7 +17,9 @@ fn every_test_that_a_readme_names_exists() {
         for part in fs::read_dir(folder.join("tests")).into_iter().flatten() {
             tests.push_str(&fs::read_to_string(part.unwrap().path()).unwrap());
         }
-        tests.push_str(&fs::read_to_string(root.join("tests/laws.rs")).unwrap());
+        for shared in ["tests/laws.rs", "src/short_answers.rs"] {
+            tests.push_str(&fs::read_to_string(root.join(shared)).unwrap());
+        }
         let cells = readme
             .lines()
             .filter_map(|line| line.strip_suffix(" |")?.rsplit_once(" | "))

@@ -208,7 +208,20 @@ fn model_words(source: &ReportSource<'_>, seat: &Seat) -> String {
 fn also_plays(seats: &[Seat]) -> Option<String> {
     let first = seats.first()?;
     let others = seats.iter().filter(|seat| seat.role != first.role && seat.model == first.model);
-    let roles: Vec<String> = others.map(|seat| seat.role.clone()).collect();
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for seat in others {
+        match counts.iter_mut().find(|(role, _)| *role == seat.role) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&seat.role, 1)),
+        }
+    }
+    let roles: Vec<String> = counts
+        .into_iter()
+        .map(|(role, count)| match count {
+            1 => role.to_owned(),
+            count => format!("{} {role}s", number_word(count)),
+        })
+        .collect();
     (!roles.is_empty()).then(|| format!("The first model also plays {}.", joined(&roles)))
 }
 

@@ -36,29 +36,44 @@ pub fn table(title: &str, rows: &[Vec<String>], style: &TerminalStyle) -> String
 
 fn widths(rows: &[Vec<String>], available: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
-    let natural: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
-    let mut widths: Vec<usize> = natural.iter().map(|width| *width.min(&available)).collect();
     let room = available.saturating_sub(GAP * columns.saturating_sub(1));
+    let cells: Vec<Vec<usize>> =
+        rows.iter().map(|row| row.iter().map(|cell| cell.width()).collect()).collect();
+    let widest = |column: usize| cells.iter().filter_map(|row| row.get(column)).max().copied();
     let longest_word = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.flat_map(|cell| cell.split(' ')).map(|word| word.width()).max().unwrap_or_default()
     };
+    let mut widths: Vec<usize> =
+        (0..columns).map(|column| widest(column).unwrap_or_default().min(available)).collect();
     let word_widths: Vec<usize> = (0..columns).map(|column| longest_word(column).max(COLUMN_MIN)).collect();
-    shrink(&mut widths, &natural, &word_widths, room);
-    shrink(&mut widths, &natural, &vec![COLUMN_MIN; columns], room);
+    shrink(&mut widths, &cells, &word_widths, room);
+    shrink(&mut widths, &cells, &vec![COLUMN_MIN; columns], room);
     widths
 }
 
-/// Narrows columns until they fit, none below its minimum: first those whose longest cell, of the `natural` width, then needs the
-/// fewest lines, the widest of these.
-fn shrink(widths: &mut [usize], natural: &[usize], minima: &[usize], room: usize) {
+/// Narrows columns until they fit, none below its minimum. It is always the column whose narrowing adds the fewest lines to the
+/// table, of equals the widest.
+fn shrink(widths: &mut [usize], cells: &[Vec<usize>], minima: &[usize], room: usize) {
+    let height = |widths: &[usize]| -> usize {
+        let lines = |row: &Vec<usize>| {
+            let lines = row.iter().zip(widths).map(|(cell, width)| cell.div_ceil(*width.max(&1)));
+            lines.max().unwrap_or_default()
+        };
+        cells.iter().map(lines).sum()
+    };
     while widths.iter().sum::<usize>() > room {
-        let columns = widths.iter_mut().zip(natural).zip(minima).filter(|((width, _), min)| **width > **min);
-        let lines = |width: usize, natural: usize| natural.div_ceil(width.saturating_sub(1).max(1));
-        let next = columns
-            .min_by_key(|((width, natural), _)| (lines(**width, **natural), std::cmp::Reverse(**width)));
-        let Some(((width, _), _)) = next else { return };
+        let narrowed = |column: &usize| {
+            let mut widths = widths.to_vec();
+            if let Some(width) = widths.get_mut(*column) {
+                *width -= 1;
+            }
+            height(&widths)
+        };
+        let columns = (0..widths.len()).filter(|column| widths.get(*column) > minima.get(*column));
+        let next =
+            columns.min_by_key(|column| (narrowed(column), widths.get(*column).map(std::cmp::Reverse)));
+        let Some(width) = next.and_then(|column| widths.get_mut(column)) else { return };
         *width -= 1;
     }
 }

@@ -15,19 +15,35 @@ seats:
       positions:
         - { statement: Zurich., members: [{ label: other, quote: Zurich }] }
         - { statement: Bern., members: [{ label: other-2, quote: Bern }] }
-    deep/answer: { answer: Bern, why: The federal parliament sits there., confidence: 0.8 }
     deep/debate:
-      - stance: concede
-        key_points: ["BECAUSE"]
-        counterpoints: []
+      - analysis: The seat of government is what makes a capital.
+        key_points: [The seat of government decides]
+        stance: concede
+        changed_because: BECAUSE
         revision: major_revision
         revised_position: Bern.
         confidence: 0.9
       - { stance: maintain, key_points: [The seat of government decides], revision: no_change, confidence: 0.95 }
+    deep/synthesis:
+      answer: Bern
+      why: The federal parliament and government sit there since 1848.
+      contested: []
+      fates: FATES
+  debater-3: THIRD
+  moderator:
     deep/moderate:
-      - { should_stop: false, agreement_score: 0.7, new_points_ratio: 0.5 }
-      - { should_stop: true, agreement_score: 0.95, new_points_ratio: 0.05, consensus_answer: Bern }
-    deep/synthesis: { answer: Bern, why: The federal parliament and government sit there since 1848., contested: [] }
+      - analysis: They name two cities.
+        first_positions: FIRST
+        positions: LATER
+        agreement_score: 0.7
+        new_points_ratio: 0.5
+        should_stop: false
+      - analysis: They repeat themselves.
+        positions: LATER
+        agreement_score: 0.95
+        new_points_ratio: 0.05
+        consensus_answer: Bern
+        should_stop: true
 "#;
 
 /// Says Bern, and stays with it.
@@ -40,14 +56,58 @@ seats:
       positions:
         - { statement: Zurich., members: [{ label: other, quote: Zurich }] }
         - { statement: Bern., members: [{ label: other-2, quote: Bern }] }
-    deep/answer: { answer: FURTHER, why: So it is., confidence: 0.8 }
+    deep/answer: { answer: FOURTH, why: So it is., confidence: 0.8 }
     deep/debate: { stance: maintain, key_points: [The seat of government decides], revision: no_change, confidence: 0.95 }
 "#;
 
-fn home(because: &str, further: &str) -> Home {
+/// The chair's rulings on the positions that are left, in the order of their ids.
+fn rulings(fates: &[&str]) -> String {
+    let ruling = |(number, fate): (usize, &&str)| json!({"position": format!("P{number}"), "fate": fate, "reason": "Parliament decides."});
+    Value::from_iter((1..).zip(fates).map(ruling)).to_string()
+}
+
+/// The moderator's sorting: which labels hold Zurich and which hold Bern. D and B answered first, C and A joined them.
+fn sorting(zurich: &[&str], bern: &[&str]) -> String {
+    let group = |city: &str, members: &[&str]| {
+        let members: Vec<Value> =
+            members.iter().map(|label| json!({"debater": label, "quote": city})).collect();
+        json!({"statement": format!("{city}."), "members": members})
+    };
+    let groups = [("Zurich", zurich), ("Bern", bern)].into_iter().filter(|(_, members)| !members.is_empty());
+    Value::from_iter(groups.map(|(city, members)| group(city, members))).to_string()
+}
+
+/// Three of the four first answers are Bern, and the fourth becomes Bern.
+fn home_of_bern() -> Home {
     let home = Home::new();
-    home.write("one.yaml", ONE.replace("BECAUSE", because));
-    home.write("two.yaml", TWO.replace("FURTHER", further));
+    let third = json!({
+        "deep/answer": {"answer": "Bern", "why": "The federal parliament sits there.", "confidence": 0.8},
+        "deep/debate": {"stance": "maintain", "key_points": ["It is written down"], "revision": "no_change", "confidence": 0.8},
+    });
+    let one = ONE
+        .replace("BECAUSE", CITED)
+        .replace("THIRD", &third.to_string())
+        .replace("FIRST", &sorting(&["D"], &["A", "B", "C"]))
+        .replace("LATER", &sorting(&[], &["A", "B", "C", "D"]))
+        .replace("FATES", &rulings(&["adopted"]));
+    home.write("one.yaml", one);
+    home.write("two.yaml", TWO.replace("FOURTH", "Bern"));
+    home
+}
+
+/// Three of the four first answers are Zurich. Two of these debaters change to Bern, and the chair adopts Bern.
+fn home_of_zurich(because: &str) -> Home {
+    let home = Home::new();
+    let third =
+        json!({"deep/answer": {"answer": "Zurich", "why": "Most people live there.", "confidence": 0.8}});
+    let one = ONE
+        .replace("BECAUSE", because)
+        .replace("THIRD", &third.to_string())
+        .replace("FIRST", &sorting(&["A", "C", "D"], &["B"]))
+        .replace("LATER", &sorting(&["A"], &["B", "C", "D"]))
+        .replace("FATES", &rulings(&["rejected", "adopted"]));
+    home.write("one.yaml", one);
+    home.write("two.yaml", TWO.replace("FOURTH", "Zurich"));
     home
 }
 
@@ -56,7 +116,7 @@ fn ask(home: &Home, more: &[&str]) -> Said {
     home.agon(&[&args[..], &["--seed", "7", "--quiet"], more].concat())
 }
 
-const CITED: &str = "Debater A is right: the Federal Assembly chose Bern in 1848";
+const CITED: &str = r#"[{ id: B0, quote: "Parliament and government sit there" }]"#;
 
 #[test]
 fn two_that_agree_are_the_answer_for_two_calls() {
@@ -80,7 +140,7 @@ fn two_that_agree_are_the_answer_for_two_calls() {
 #[test]
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn two_that_differ_are_debated_and_every_step_has_its_reason() {
-    let home = home(CITED, "Bern");
+    let home = home_of_bern();
     insta::assert_snapshot!(ask(&home, &[]).ok().shown(), @"
     What is the capital of Switzerland?
     The debaters converged after 2 rounds.
@@ -161,17 +221,10 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
 /// "`--never-worse` keeps the plain first-round vote unless the debate's change is backed by evidenced flips."
 #[test]
 fn never_worse_keeps_the_vote_against_bare_changes_of_mind() {
-    // Three of four say Zurich at first; both seats of one.yaml give it up, and the chair writes Bern.
     let mind = |because: &str| {
-        let home = home(because, "Zurich");
-        let zurich = ONE.replace(
-            "answer: Bern, why: The federal parliament sits",
-            "answer: Zurich, why: The federal parliament sits",
-        );
-        home.write("one.yaml", zurich.replace("BECAUSE", because));
-        ask(&home, &["--never-worse", "--json"]).ok().json()["verdict"].clone()
+        ask(&home_of_zurich(because), &["--never-worse", "--json"]).ok().json()["verdict"].clone()
     };
-    let bare = mind("I was persuaded");
+    let bare = mind("[]");
     assert_eq!(
         (&bare["decided_by"], &bare["answer"]),
         (&json!("first_round_vote"), &json!("Zurich")),
@@ -185,7 +238,7 @@ fn never_worse_keeps_the_vote_against_bare_changes_of_mind() {
 
 #[test]
 fn what_cannot_be_asked_is_refused() {
-    let home = home(CITED, "Bern");
+    let home = home_of_bern();
     refused(&home, &["odd"], || ask(&home, &["--judges", "4"]));
     refused(&home, &["question"], || home.agon(&["ask", "", "--models", "script/one.yaml"]));
 }

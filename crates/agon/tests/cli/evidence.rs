@@ -7,7 +7,7 @@ use crate::support::{Home, refused};
 
 fn reviewed(home: &Home, more: &[&str]) -> serde_json::Value {
     home.write("review.yaml", include_str!("review.yaml"));
-    home.write("auth.py", "SECRET = 'x'\n\ndef login(user):\n    return run(f'select {user}')\n");
+    home.write("auth.py", crate::reviews::AUTH);
     let args =
         ["review", "auth.py", "--debate", "--models", "script/review.yaml", "--no-files", "--seed", "7"];
     let said = home.agon(&[&args[..], more].concat());

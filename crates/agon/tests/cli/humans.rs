@@ -61,8 +61,11 @@ fn a_person_plays_a_whole_seat_and_the_outcome_shows_their_words() {
     let screen = screen(&home, SEATED);
     // Answer, and two rounds.
     assert_eq!(screen.matches("human/anna, it is your turn: ").count(), 3, "{screen}");
-    assert!(screen.contains("| Spaces. A file looks the same everywhere."), "what the others said: {screen}");
-    assert!(screen.contains("The debaters converged after 2 rounds."), "{screen}");
+    assert!(
+        screen.contains("| [B0] Spaces. A file looks the same everywhere."),
+        "what the others said: {screen}"
+    );
+    assert!(screen.contains("The debate converged after 2 rounds."), "{screen}");
     let outcome = home.agon(&["show", "last", "--json"]).ok().json();
     assert_eq!((&outcome["status"], &outcome["fidelity"]), (&"complete".into(), &"full".into()));
     assert_eq!(outcome["seats"][0]["spoke"], serde_json::json!(["human/anna"]), "{outcome:#}");

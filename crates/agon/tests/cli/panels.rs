@@ -48,7 +48,11 @@ fn a_majority_with_dissent_after_three_rounds() {
 #[test]
 fn fail_on_makes_it_a_gate() {
     let home = home();
-    for (args, status) in [(&["plan.md"][..], 0), (&["plan.md", "--fail-on", "red"], 0), (&["plan.md", "--fail-on", "yellow"], 1)] {
+    for (args, status) in [
+        (&["plan.md"][..], 0),
+        (&["plan.md", "--fail-on", "red"], 0),
+        (&["plan.md", "--fail-on", "yellow"], 1),
+    ] {
         let said = panel(&home, &[&["design.md"], args, &["--json"]].concat());
         assert_eq!(said.status, Some(status), "{args:?}");
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{Home, Said};
 
 const SCRIPT: &str = include_str!("review.yaml");
-const AUTH: &str = "import jwt\nSECRET = \"changeme\"\n\ndef login(user):\n    return db.execute(f\"SELECT * FROM users WHERE name = '{user}'\")\n";
+pub(crate) const AUTH: &str = "import jwt\nSECRET = \"changeme\"\n\ndef login(user):\n    return db.execute(f\"SELECT * FROM users WHERE name = '{user}'\")\n";
 
 pub(crate) fn home() -> Home {
     let home = Home::new();
@@ -202,8 +202,8 @@ fn files_of_the_judges_and_a_second_run_that_overwrites_nothing() {
     assert_eq!(first, names(""));
     let report = home.read(&format!(".agents/council/{day}-auth-report.md"));
     assert!(report.contains("FAIL") && report.contains("2/2 R1, 2/2 R2"), "{report}");
-    let r2 = home.read(&format!(".agents/council/{day}-auth-script-judge-2-r2.md"));
-    assert!(r2.contains("the f-string at auth.py:5 that I missed") && r2.contains("\"restatement\""), "{r2}");
+    let r2 = home.read(&format!(".agents/council/{day}-auth-script-risk-r2.md"));
+    assert!(r2.contains("return db.execute(f") && r2.contains("\"restatement\""), "{r2}");
     let before = home.files();
     review(&home, &["auth.py", "--debate", "--quiet"]);
     let mut both = [names(""), names("-run2")].concat();

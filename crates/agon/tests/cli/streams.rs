@@ -96,10 +96,10 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn events_come_while_it_happens() {
     let home = Home::new();
-    home.write("slow.yaml", TABS.replace("synthesis:\n", "synthesis:\n      fail: timeout\n").replace(
-        "      answer: Let a formatter decide, and take its default.\n      why: The width is a matter of taste, the argument about it is not worth its time.\n      contested: [Whether tabs are easier to read]\n",
-        "",
-    ));
+    home.write(
+        "slow.yaml",
+        TABS.replace("    synthesis:\n", "    synthesis: {fail: timeout}\n    unused:\n"),
+    );
     let mut child =
         home.command(&["deep", "q?", "--models", "script/slow.yaml", "--events"]).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();

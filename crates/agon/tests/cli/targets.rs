@@ -135,7 +135,10 @@ fn a_git_range_and_a_folder_are_targets() {
         home.agon_in(&[("PATH", &path)], &args)
     };
     let said = review(&["--diff", "main~1...main"]).ok().json();
-    assert_eq!((&said["question"], &said["verdict"]["paths"][0]), (&"Review of main~1...main".into(), &"auth.py".into()));
+    assert_eq!(
+        (&said["question"], &said["verdict"]["paths"][0]),
+        (&"Review of main~1...main".into(), &"auth.py".into())
+    );
     assert!(review(&["--diff", "main..main"]).err.contains("nothing changes in the range main..main"));
     std::fs::create_dir(home.path("src")).unwrap();
     home.write("src/b.py", "b = 1\n");

@@ -56,15 +56,14 @@ fn proposal(seat: &dyn SimulatedSeat, side: SimulatedSide, evidence: &str) -> Pr
     }
 }
 
-/// An agent criticizes the other side only. The adversary puts its evidence here, because the others see one sentence of its position.
+/// Everybody is criticized, so that an agent that is convinced always has a critique to answer. The adversary puts its evidence here,
+/// because the others see one sentence of its position.
 fn critique(seat: &dyn SimulatedSeat) -> Option<CritiqueReply> {
-    let own = seat.first_side()?;
-    let is_ally = seat.statements().first().is_some_and(|target| target.side == own);
     Some(CritiqueReply {
         analysis: String::new(),
-        issues: if is_ally { Vec::new() } else { vec![issue(seat, own)] },
+        issues: vec![issue(seat, seat.first_side()?)],
         suggestions: Vec::new(),
-        severity: if is_ally { 0.0 } else { 0.7 },
+        severity: 0.7,
     })
 }
 
@@ -79,8 +78,7 @@ fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Revision
     let opposed: Vec<&SimulatedSpeaker> = others.iter().filter(|other| other.side != moved.side).collect();
     let how = format!("I had missed {}.", moved.side.citation());
     let answered = convincing_critique(ask, &moved).map(|critique_id| CritiqueAnswer { critique_id, how });
-    // Who still holds the other side is told again, so that a revised proposal always has a critique to answer.
-    let told = opposed.iter().map(|other| NewCritique {
+    let told = others.iter().map(|other| NewCritique {
         label: other.name.clone(),
         issue: issue(seat, moved.side),
         severity: 0.7,

@@ -34,7 +34,7 @@ impl SimulatedPlay for CouncilSimulation {
     fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
         match CouncilPhase::of(ask.phase).ok()? {
             CouncilPhase::Opening => written(&opening(ask, seat)?),
-            CouncilPhase::Challenge => written(&examination(seat)?),
+            CouncilPhase::Challenge => written(&examination(seat)),
             CouncilPhase::Respond => written(&response(ask, seat)?),
             CouncilPhase::Moderate => written(&ModeratorReply::default()),
             CouncilPhase::Intervene => intervention(ask, seat),
@@ -98,20 +98,16 @@ fn opening(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<OpeningSt
     })
 }
 
-fn examination(seat: &dyn SimulatedSeat) -> Option<CrossExamination> {
+/// Everybody is challenged by everybody, so that a councillor that is convinced always has a challenge to name.
+fn examination(seat: &dyn SimulatedSeat) -> CrossExamination {
     let others = seat.others();
-    let target = others.get(next_of(seat, &others)?)?;
-    let challenge = |claim: &str, question: &str| NewChallenge {
+    let challenges = others.iter().map(|target| NewChallenge {
         to: target.name.clone(),
-        claim: claim.to_owned(),
+        claim: target.side.claim().to_owned(),
         reason: "It was looked at once only.".to_owned(),
-        question: question.to_owned(),
-    };
-    let challenges = vec![
-        challenge(target.side.claim(), "Who looked at it?"),
-        challenge(SECOND_ARGUMENT, "When was that?"),
-    ];
-    Some(CrossExamination { challenges, ..CrossExamination::default() })
+        question: "Who looked at it?".to_owned(),
+    });
+    CrossExamination { challenges: challenges.collect(), ..CrossExamination::default() }
 }
 
 /// A change that rests on evidence names a challenge; another names nothing.

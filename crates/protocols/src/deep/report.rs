@@ -144,9 +144,14 @@ fn items(title: &str, items: impl IntoIterator<Item = ReportItem>) -> Option<Rep
 /// The first two key points of each debater's last argument. Debaters give the strongest first.
 fn strongest_points(log: &DeepLog<'_>) -> impl Iterator<Item = ReportItem> {
     log.debaters.iter().enumerate().filter_map(|(place, debater)| {
-        let points: Vec<&str> =
-            log.last_argument(place)?.key_points.iter().take(2).map(|point| point.trim()).collect();
-        (!points.is_empty()).then(|| item(label_name(log.debate, &debater.label), points.join(" ")))
+        let points = log.last_argument(place)?.key_points.iter().take(2);
+        let points: Vec<&str> = points.map(|point| point.trim()).collect();
+        let text = match points.as_slice() {
+            [] => return None,
+            [only] => (*only).to_owned(),
+            several => format!("- {}", several.join("\n- ")),
+        };
+        Some(item(label_name(log.debate, &debater.label), text))
     })
 }
 

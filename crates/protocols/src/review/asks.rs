@@ -216,6 +216,13 @@ impl<'a> ReviewAsks<'a> {
                 fields.shift_remove(field);
             }
         }
+        // Reasons come before decisions: the verdict is the last thing that a judge writes.
+        if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
+            for field in ["key_insight", "verdict", "confidence", "recommendation"] {
+                let question = fields.shift_remove(field);
+                fields.extend(question.map(|question| (field.to_owned(), question)));
+            }
+        }
         schema
     }
 

@@ -558,7 +558,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
         let who =
             if log.revised().count() == log.judges.len() { "all" } else { "all who had a second round" };
         warnings.push(format!(
-            "convergence: the judges differed in round 1 and {who} agree after round 2; see the shifts for what moved them"
+            "convergence: the judges differed in round 1 and {who} agree after round 2: check what moved them"
         ));
     }
     if log.options.strict_anchoring && !log.options.has_debate() {

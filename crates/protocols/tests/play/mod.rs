@@ -53,8 +53,6 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
 /// Limits that a debate reaches early, in the middle and late.
 pub(crate) fn limits() -> Vec<DebateLimits> {
     let mut all = Vec::new();
-    // A call that is repeated after a crash counts. If a limit on calls is only just enough for a debate, the resumed debate
-    // would reach it and differ, so the limits avoid that.
     for n in [0, 4, 10] {
         all.push(DebateLimits { calls: Some(n), ..DebateLimits::default() });
         all.push(DebateLimits { usd: Some(f64::from(n) * REPLY_USD), ..DebateLimits::default() });

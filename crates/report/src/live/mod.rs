@@ -292,7 +292,7 @@ fn first_words(text: &str, value: Option<&Value>) -> String {
     if let Some(value) = value {
         let mut strings = Vec::new();
         gather(value, &mut strings);
-        return strings.join("; ");
+        return strings.iter().map(|text| text.trim_end_matches('.')).collect::<Vec<_>>().join("; ");
     }
     let first = parse(text).into_iter().find_map(|para| match para {
         MarkdownPart::Text(text) | MarkdownPart::Quote(text) | MarkdownPart::Item { text, .. } => Some(text),

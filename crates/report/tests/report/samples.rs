@@ -226,26 +226,45 @@ pub(crate) fn answer(ask: &Ask) -> Value {
 }
 
 pub(crate) fn argument(stance: &str, revised: Option<&str>, confidence: f64, points: &[&str]) -> Value {
-    json!({"stance": stance, "key_points": points,
+    json!({"key_points": points,
         "counterpoints": [{"target": "Debater B", "point": "Two quarters is a guess",
             "evidence": "the ledger was ported to Go in five weeks in 2022"}],
-        "revision": if revised.is_some() { "major_revision" } else { "no_change" },
+        "stance": stance, "revision": if revised.is_some() { "major_revision" } else { "no_change" },
         "revised_position": revised, "confidence": confidence})
+}
+
+/// Who holds what, by label. In the end Debater B has joined Debater A.
+fn positions(is_last: bool) -> Value {
+    let group = |statement: &str, members: &[(&str, &str)]| {
+        let members = members.iter().map(|(label, quote)| json!({"debater": label, "quote": quote}));
+        json!({"statement": statement, "members": Value::from_iter(members)})
+    };
+    let ledger = ("A", "Only the ledger: it is 4,000 lines");
+    let rewrite = group("Rewrite all of it.", &[("C", "The two worst outages of last year were data races")]);
+    if is_last {
+        return json!([group("Rewrite the ledger only.", &[ledger, ("B", ledger.1)]), rewrite]);
+    }
+    let types =
+        group("Put types around the hot paths.", &[("B", "A rewrite stops features for two quarters")]);
+    json!([group("Rewrite the ledger only.", &[ledger]), types, rewrite])
 }
 
 pub(crate) fn assessment(agreement: f64, new_points: f64) -> Value {
     let consensus = "Rewrite the ledger first, and decide on the rest from what that shows.";
-    json!({"should_stop": agreement > 0.8, "agreement_score": agreement, "new_points_ratio": new_points,
-        "consensus_answer": (agreement > 0.6).then_some(consensus),
+    json!({"first_positions": positions(false), "positions": positions(agreement > 0.8),
         "remaining_disagreements": ["Who maintains the Rust code when its two authors are away"],
-        "next_round_focus": "Maintenance"})
+        "agreement_score": agreement, "new_points_ratio": new_points,
+        "consensus_answer": (agreement > 0.6).then_some(consensus),
+        "should_stop": agreement > 0.8, "next_round_focus": "Maintenance"})
 }
 
 pub(crate) fn synthesis() -> Value {
     json!({"answer": "**Rewrite the ledger only.** Keep the rest as it is:\n\n- port the 4,000 lines behind the present \
             interface, with the old code running beside it until a month of invoices agrees;\n- decide about the rest in a year.",
-        "why": "Everybody agreed in the end that the incidents come from one place, and that a small port can be undone.",
-        "contested": ["Whether two people who know Rust are enough", "Whether types in the present language would do"]})
+        "why": "The incidents come from one place, and a small port can be undone.",
+        "contested": ["Whether two people who know Rust are enough", "Whether types in the present language would do"],
+        "fates": [{"position": "P1", "fate": "adopted", "reason": "All incidents are there."},
+            {"position": "P2", "fate": "rejected", "reason": "Nothing shows that the rest needs it."}]})
 }
 
 fn converging(phase: &Phase, ask: &Ask) -> ScriptedReply {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use agon_core::lesson::LessonSeat;
-use agon_core::{Debate, DebateLesson, PositionHistory};
+use agon_core::{Debate, DebateLesson, DecidedPosition, PositionHistory};
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::resolved::{NOBODY, decision_truth, position_named};
 use clap::builder::PossibleValuesParser;
@@ -84,7 +84,7 @@ fn read_resolution(
     };
     let has_decision = match &outcome.lesson {
         Some(lesson) => lesson.decision.is_some(),
-        None => positions.decided.name().is_some(),
+        None => positions.decided != DecidedPosition::Nothing,
     };
     let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
         let truth = match args.get_one::<String>("truth").map(String::as_str) {

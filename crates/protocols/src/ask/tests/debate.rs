@@ -30,9 +30,10 @@ fn a_debate_that_converges_decides_without_a_panel() {
     let changes = [ChangedMind { place: 1, to: "2", words: "Two workers after all", is_evidenced: false }];
     let script = LadderScript { agreement: 0.9, changes: &changes, ..SCRIPT };
     let has_panel = |debate: &Debate| phases(debate).iter().any(|phase| phase.starts_with("panel/"));
-    // A moderator who does not sort leaves it at its score; one who shows a holdout leaves something to rule on.
-    let unsorted = LadderScript { agreement: 0.9, is_sorted: false, ..SCRIPT };
-    assert!(!has_panel(&unsorted.run(&[])) && has_panel(&LadderScript { agreement: 0.9, ..SCRIPT }.run(&[])));
+    // A holdout leaves something to rule on. Numbers are compared by arithmetic, so it shows without the moderator's sorting, too.
+    for is_sorted in [true, false] {
+        assert!(has_panel(&LadderScript { agreement: 0.9, is_sorted, ..SCRIPT }.run(&[])));
+    }
     let debate = script.run(&[]);
     let outcome = outcome(&debate);
     assert!(!has_panel(&debate));
