@@ -174,12 +174,17 @@ impl AskTask {
     }
 
     fn repair_prompt(&self, repair: &RepairRequest) -> String {
-        let error = &repair.error;
-        match &self.ask.schema {
-            Some(_) => format!(
-                "Your answer cannot be used: {error}. Answer again with the corrected JSON object and nothing else."
+        let error = repair.error.trim_end_matches('.');
+        let again = match &self.ask.schema {
+            Some(_) => "Answer again with the whole JSON object, corrected, and nothing else.",
+            None => "Answer again.",
+        };
+        match repair.is_unverified {
+            true => format!(
+                "A part of your answer does not hold: {error}. Correct it if you can; do not make anything up. What does \
+                 not hold will not count. {again}"
             ),
-            None => format!("Your answer cannot be used: {error}. Answer again."),
+            false => format!("Your answer cannot be used: {error}. {again}"),
         }
     }
 

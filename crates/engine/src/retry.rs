@@ -34,6 +34,8 @@ pub(crate) enum NextAttempt {
 pub(crate) struct RepairRequest {
     pub(crate) answer: String,
     pub(crate) error: String,
+    /// Whether the answer counts without the part that the error is about.
+    pub(crate) is_unverified: bool,
 }
 
 /// Decides what follows these attempts at the models of `chain`.
@@ -76,7 +78,8 @@ pub(crate) fn next_attempt(
             AbsenceReason::Malformed if repairs < limits.repairs => {
                 repairs += 1;
                 let answer = fault.text.clone().unwrap_or_default();
-                repair = Some(RepairRequest { answer, error: fault.detail.clone() });
+                let (error, is_unverified) = (fault.detail.clone(), fault.unverified);
+                repair = Some(RepairRequest { answer, error, is_unverified });
                 false
             }
             AbsenceReason::Malformed => {
@@ -143,7 +146,7 @@ mod tests {
     fn retries_repairs_and_fallbacks_continue_from_the_log() {
         use AbsenceReason::{Cancelled, Malformed, Refused, TimedOut, Unreachable};
         let limits = DebateLimits { retries: 1, repairs: 1, ..DebateLimits::default() };
-        let repair = || Some(RepairRequest { answer: "t".into(), error: "d".into() });
+        let repair = || Some(RepairRequest { answer: "t".into(), error: "d".into(), is_unverified: false });
         for (log, expected) in [
             (vec![], call(0, None, 0)),
             (vec![("a", None)], call(0, None, 0)),

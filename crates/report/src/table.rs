@@ -53,14 +53,16 @@ fn widths(rows: &[Vec<String>], available: usize) -> Vec<usize> {
 }
 
 /// Narrows columns until they fit, none below its minimum. It is always the column whose narrowing adds the fewest lines to the
-/// table, of equals the widest.
+/// table, of equals the widest. A cell that is cut counts as much as the lines that are left of it.
 fn shrink(widths: &mut [usize], cells: &[Vec<usize>], minima: &[usize], room: usize) {
-    let height = |widths: &[usize]| -> usize {
-        let lines = |row: &Vec<usize>| {
-            let lines = row.iter().zip(widths).map(|(cell, width)| cell.div_ceil(*width.max(&1)));
-            lines.max().unwrap_or_default()
+    let lines = |(cell, width): (&usize, &usize)| cell.div_ceil(*width.max(&1));
+    let cost = |widths: &[usize]| -> usize {
+        let row_cost = |row: &Vec<usize>| {
+            let heights: Vec<usize> = row.iter().zip(widths).map(lines).collect();
+            let cut = heights.iter().filter(|height| **height > CELL_LINES_MAX).count();
+            heights.into_iter().max().unwrap_or_default() + cut * CELL_LINES_MAX
         };
-        cells.iter().map(lines).sum()
+        cells.iter().map(row_cost).sum()
     };
     while widths.iter().sum::<usize>() > room {
         let narrowed = |column: &usize| {
@@ -68,7 +70,7 @@ fn shrink(widths: &mut [usize], cells: &[Vec<usize>], minima: &[usize], room: us
             if let Some(width) = widths.get_mut(*column) {
                 *width -= 1;
             }
-            height(&widths)
+            cost(&widths)
         };
         let columns = (0..widths.len()).filter(|column| widths.get(*column) > minima.get(*column));
         let next =

@@ -141,7 +141,7 @@ fn two_that_agree_are_the_answer_for_two_calls() {
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn two_that_differ_are_debated_and_every_step_has_its_reason() {
     let home = home_of_bern();
-    insta::assert_snapshot!(ask(&home, &[]).ok().shown(), @"
+    insta::assert_snapshot!(ask(&home, &[]).ok().shown(), @r#"
     What is the capital of Switzerland?
     The debaters converged after 2 rounds.
     ask · 4 first answers · 2 rounds · 0.0 s
@@ -153,33 +153,35 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       The federal parliament and government sit there since 1848.
 
     What the debate did
-      One of four changed its mind in round 1, after a cited point. A plain vote
-      before the debate would have said the same. Round 2 changed nothing: the same
-      verdict after round 1 for 5 fewer calls. How independent these voices are is
-      not known yet; four seats share a model with another.
+      One of four debaters changed its mind in round 1, with a verified citation,
+      joining most of the others. A plain vote on the first positions would have
+      given the same answer. Nobody revised anything in round 2; stopping after
+      round 1 would have left the same positions with 5 fewer calls. How independent
+      they are is not known yet; all four share a model with another seat.
 
                  start    R1       R2
-      Debater D  Zurich   Bern*    Bern
-      Debater B  Bern     Bern     Bern
-      Debater C  Bern     Bern     Bern
-      Debater A  Bern     Bern     Bern
-      * changed after a cited point
+      Debater D  Zurich.  Bern.*   Bern.
+      Debater B  Bern.    Bern.    Bern.
+      Debater C  Bern.    Bern.    Bern.
+      Debater A  Bern.    Bern.    Bern.
+      * changed with a verified citation
 
     How it was decided
-      The first two answers differ; the debate decided.
+      The first two answers differ, so they debated. The debate decided.
 
     Dissent
       No dissent: every first-round position was adopted or given up.
 
+    Warnings
+      • Round 1: the moderator scores the agreement 0.70, but all debaters hold one
+        position
+
     Step by step
-      Step         Why                          Calls  Tokens  US dollars  Ended
-      Two answers  two different models are     4      0       $0.00       differ
-                   the fewest that can
-                   disagree
-      Debate       the two answers differ:      13     0       $0.00       converged
-                   They name two different
-                   cities.; They name two
-                   different cities.
+      Step     Why                              Calls  Tokens  US dollars  Ended
+      Two      two different models are the     3      0       $0.00       differ
+      answers  fewest that can disagree
+      Debate   the two answers differ:          13     0       $0.00       converged
+               "Zurich." and "Bern."
 
     First answers
       • Debater D (answerer-1): Zurich
@@ -191,25 +193,27 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       • Debater A (debater-4): Bern
         confidence 0.80
 
-    Who sat where
+    Seats
       Debater A: debater-4, script/two.yaml
       Debater B: answerer-2, script/two.yaml
       Debater C: debater-3, script/one.yaml
       Debater D: answerer-1, script/one.yaml
       Moderator: script/one.yaml
       Chair: script/one.yaml
+      Clerk: script/one.yaml
       judge-1: script/one.yaml
       judge-2: script/two.yaml
       judge-3: script/one.yaml
-      The first model also plays moderator, chair, judge and judge.
+      Rapporteur: script/one.yaml
+      The first model also plays moderator, chair, clerk, two judges and rapporteur.
 
     Cost
-      17 calls, 0 tokens in, 0 out, $0.00
+      16 calls, 0 tokens in, 0 out, $0.00
 
     Debate (twelve-id.)
       agon show (twelve-id.)
       agon export (twelve-id.) --format html
-    ");
+    "#);
     let outcome = home.agon(&["show", "last", "--json"]).ok().json();
     let steps = outcome["verdict"]["steps"].as_array().unwrap();
     let calls: u64 = steps.iter().map(|step| step["calls"].as_u64().unwrap()).sum();

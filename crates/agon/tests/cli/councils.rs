@@ -19,51 +19,57 @@ fn a_round_summary_as_the_round_ends() {
     let (_, second) = said.err.split_once("Round 2 of 2 Complete").unwrap();
     let (summary, _) = second.split_once("4 councillors vote").unwrap();
     assert_snapshot!(summary.trim_end(), @"
-    Councillor  Before                After                 Changed?
-    Visionary   Move, beginning with  Move by a trial of    Yes: The
-                a trial that ends by  twelve weeks that     Pragmatist's twelve
-                itself if ...         ends by itself, with  weeks show the same
-                                      ...                   for half the ...
-    Critic      Do not move; twelve   A trial only with a   Yes: Thirty-one
-                people cannot give    hard end, counted by  calls on ten Fridays
-                away a fifth of ...   somebody who does     are not what I had
-                                      ...                   claimed.
-    Pragmatist  Try it for twelve     A trial of twelve     Yes: The Innovator's
-                weeks with a look     weeks with a look     order of teams takes
-                after six, support    after six, a rota of  the release out of
-                by ...                ...                   it.
-    Innovator   A trial of whole      unchanged             No
-                days off, team by
-                team, the one that
-                ...
+    Councillor  Before             After             Changed?         Confidence
+    Visionary   Move, beginning    unchanged         No               HIGH
+                with a trial of
+                twelve weeks that
+                ends by [...]
+    Critic      A trial only with  unchanged         No               MEDIUM
+                a hard end,
+                counted by
+                somebody who doe…
+    Pragmatist  Try it for twelve  A trial of        Yes: [C16] is    MEDIUM →
+                weeks with a look  twelve weeks      right that one   HIGH
+                after six,         with a look       illness breaks
+                support by [...]   after six, a…     a rota of two.
+    Innovator   A trial of whole   unchanged         No               MEDIUM →
+                days off, team by                                     HIGH
+                team, the one
+                that [...]
+    Provisional Votes
+    • PROCEED: Innovator
+    • PROCEED WITH CONDITIONS: Visionary, Pragmatist
+    • RECONSIDER: Critic
     Key Exchanges
-    • Visionary → Critic [C5]: customers call on Fridays — modified: Thirty-one
-      calls on ten Fridays: fewer than I thought, and four of them could not
-      wait.
-    • Visionary → Pragmatist [C6]: a trial of eight weeks is enough — agree:
-      Nothing that is not novelty; hence twelve.
-    • Critic → Visionary [C7]: larger competitors cannot copy quickly — agree:
-      Support stays at five days by rota, in the trial and after it.
-    • Critic → Innovator [C8]: shorter days do the same — agree: Nobody; that is
-      why I gave the short days up.
-    • Pragmatist → Visionary [C9]: A trial of six months — agree: Twelve weeks
-      with a look after six is what I would sign.
-    • Pragmatist → Innovator [C10]: shorter days do the same — agree: I would
-      not; it was my weakest point.
-    • Innovator → Critic [C11]: cannot be taken back — disagree: A pilot team of
-      four is a third of the company; that is not a pilot.
-    • Innovator → Pragmatist [C12]: The quiet season risks no release —
-      modified: The team that releases next starts last; the other two start at
-      once.
+    • Critic → Pragmatist [C16]: support by rota — agree: A third name on the
+      rota: the Visionary.
+    • Innovator → Visionary [C20]: Move, beginning with a trial of twelve weeks
+      — agree: Yes. The team that releases next starts last.
+    New Arguments
+    • Pragmatist: A rota of three survives an illness.
     Emerging Consensus
-    • A trial of twelve weeks with support on five days (Visionary, Pragmatist,
-      Innovator)
+    • A trial comes before any decision (Visionary, Pragmatist, Innovator;
+      challenged)
     Persistent Disagreements
-    • Innovator → Pragmatist [C4]: Who would you hire for a rota that nobody
-      wants?
     • Innovator → Critic [C11]: cannot be taken back
-    Moderator Notes
-    • none
+    • Innovator → Critic [C19]: A pilot team of four is a third of the company
+    Debate complete. 2 rounds of cross-examination finished.
+    Position Evolution
+    • Visionary changed in round 1: [C2] asked what would end the trial, and
+      nothing would have; [C9] shows the same for half the risk.
+    • Critic changed in round 1: [C5] and [M2]: thirty-one calls on ten Fridays
+      are not what I had claimed.
+    • Pragmatist changed in round 1: [C6] and [M1]: eight weeks measure novelty.
+    • Innovator changed in round 1: [C3], [C8] and [C10]: two handovers a day
+      more is a price that I had not counted.
+    • Pragmatist changed in round 2: [C16] is right that one illness breaks a
+      rota of two.
+    Key Results
+    • Consensus areas: 1
+    • Persistent disagreements: 2
+    • Position changes: 5
+    NEXT: Phase 4 - Verdict
+    • Synthesizing all debate evidence into a structured verdict.
     ");
 }
 
@@ -76,38 +82,39 @@ fn checks_over_a_log() {
     assert_eq!(said.status, Some(0), "{said:?}");
     assert_snapshot!(said.out, @"
     met       All rounds completed (no rounds skipped): 2 of 2 rounds are over
-              (lines 27, 44 of the log)
+              (lines 31, 57 of the log)
     met       Each councillor challenged 2+ specific points per round: 16 challenges
-              in 2 rounds (lines 16, 17, 18, 19, 38, 39, 40, 41 of the log)
-    met       Peer exchange occurred between councillors (standard mode): 2
-              messages, 2 of them answered (lines 23, 24 of the log)
-    met       Position evolution tracked across all rounds: positions of 4
-              councillors after 2 of 2 rounds, 6 changes (lines 16, 17, 18, 19, 38,
-              39, 40, 41 of the log)
+              in 2 rounds (lines 16, 17, 18, 19, 42, 43, 44, 45 of the log)
+    met       Peer exchange occurred between councillors (standard mode): 4
+              messages, 4 of them answered (lines 25, 26, 27, 28, 51, 52, 53, 54 of
+              the log)
+    met       Position evolution tracked across all rounds: 4 councillors after 2 of
+              2 rounds, 5 changes (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
     met       Moderator intervened when groupthink, evasion, or stalemate detected:
-              2 interventions for 2 findings (lines 31, 32 of the log)
-    met       New insights emerged in each round (not just repetition): a changed
-              position or a new argument in each of 2 rounds (lines 27, 44 of the
-              log)
+              2 of 2 findings with an intervention (lines 35, 36 of the log)
+    met       New insights emerged in each round (not just repetition): a change or
+              a new argument in each of 2 rounds (lines 31, 57 of the log)
     met       Debate log accumulated across all rounds: 2 of 2 rounds are in the
-              log, 20 challenges with a fate each (lines 16, 38 of the log)
+              log, 20 challenges with a fate each (lines 16, 17, 18, 19, 42, 43, 44,
+              45 of the log)
     met       Avoided: Cutting rounds short before all councillors respond:
-              everybody responded in every round (lines 16, 17, 18, 19, 38, 39, 40,
-              41 of the log)
+              everybody responded in every round (lines 25, 26, 27, 28, 51, 52, 53,
+              54 of the log)
     met       Avoided: Not enforcing the 2-challenge minimum per councillor per
-              round: 0 answers sent back (lines 16, 17, 18, 19, 38, 39, 40, 41 of
+              round: 0 answers sent back (lines 16, 17, 18, 19, 42, 43, 44, 45 of
               the log)
     met       Avoided: Skipping moderator intervention when groupthink is detected:
-              1 steelman for 1 unchallenged point (lines 31, 32 of the log)
-    met       Avoided: Not tracking position changes across rounds: 6 of 6 changes
-              have a reason (lines 16, 17, 18, 19, 38, 39, 40, 41 of the log)
+              1 of 1 unchallenged point argued against (lines 35, 36 of the log)
+    met       Avoided: Not tracking position changes across rounds: 5 of 5 changes
+              with a reason (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
     -         Avoided: Letting councillors repeat arguments without new substance:
-              no round stalled
+              no round stalled (lines 31, 57 of the log)
     met       Avoided: Over-intervening and dominating the debate (moderator should
               facilitate, not lead): at most 2 interventions in a round, of 3 (lines
-              31, 32 of the log)
-    met       Avoided: In standard mode: not encouraging/allowing peer exchange: 2
-              messages written, 0 of them not delivered (lines 23, 24 of the log)
+              35, 36 of the log)
+    met       Avoided: In standard mode: not encouraging/allowing peer exchange: 4
+              messages written, 0 of them not delivered (lines 25, 26, 27, 28, 51,
+              52, 53, 54 of the log)
     ");
     let checks = home.agon(&["show", "last", "--check", "--json"]).json();
     let log: Vec<Value> = home.agon(&["export", "last", "--format", "json"]).json()["log"]

@@ -132,6 +132,7 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --new-points-ratio <X>  The debate converges at this share of new points or less [default:
                                   0.15]
           --strict[=<BOOL>]       Stop without a synthesis when the time or money runs out
+          --ratify[=<BOOL>]       Ask every debater at the end whether it signs the answer
           --set <key=value>       Set an option of the protocol by its key; `agon protocols` lists them
 
     Limits:
@@ -179,6 +180,8 @@ fn protocols_lists_the_kinds_of_debate() {
           the debate converges at this share of new points or less
       strict = false   (true, false)
           stop without a synthesis when the time or money runs out
+      ratify = false   (true, false)
+          ask every debater at the end whether it signs the answer
       weights.accuracy = 30   (0.0 to 100.0)
           weight in standard mode; the six sum to 100
       weights.completeness = 15   (0.0 to 100.0)
@@ -203,45 +206,66 @@ fn protocols_lists_the_kinds_of_debate() {
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
-    assert_snapshot!(Home::new().agon(&args).ok().shown(), @"
+    assert_snapshot!(Home::new().agon(&args).ok().shown(), @r#"
     Tabs or spaces?
-    The debaters converged after 2 rounds.
+    The debaters do not agree: they hold 2 positions. The debate converged after 2
+    rounds.
     deep · 3 debaters · 2 rounds · 0.0 s
 
     Answer
       Let a formatter decide, and take its default.
 
     Why
-      The width is a matter of taste, the argument about it is not worth its time.
+      The width is a matter of taste, and an argument about it is not worth its
+      time.
 
     What the debate did
-      None of the three changed its position. No two of the first answers are known
-      to say the same, so a plain vote was tied. The debate did not break the tie;
-      the verdict combines what was said. Rounds 1 and 2 changed nothing. How
-      independent these voices are is not known yet; all three share one model.
+      One of three debaters changed its mind in round 2, with a verified citation.
+      No two of the first positions were the same, so a plain vote on them would
+      have been tied. In the end most held "A formatter decides", and that is the
+      answer. Nobody revised anything in round 1. How independent they are is not
+      known yet; all three use the same model.
 
                  start  R1     R2
       Debater C  P1     P1     P1
-      Debater B  P2     P2     P2
+      Debater B  P2     P2     P3*
       Debater A  P3     P3     P3
       P1  Tabs.
       P2  Spaces.
-      P3  Let a formatter decide.
+      P3  A formatter decides.
+      * changed with a verified citation
+
+    Strongest points
+      • Debater A: One of the others has come round
+      • Debater B: A formatter makes it moot
+      • Debater C: Alignment needs spaces
 
     What was contested
       • Whether tabs are easier to read
 
     Dissent
-      No dissent: every first-round position was adopted or given up.
+      • Debater C (debater-1): Tabs to indent, spaces to align.
+        Rejected by the chair: A formatter may write spaces. Its best reason:
+        Alignment needs spaces
+
+    Warnings
+      • Round 2: the moderator scores the agreement 0.90, but the debaters hold 2
+        positions
 
     Round by round
-      Round  Agreement  New points  Debater A      Debater B         Debater C
-      1      0.50       1.00        maintain 0.95  maintain 0.90     maintain 0.80
-      2      0.90       0.10        maintain 0.95  maintain 0.80,    partial concede
-                                                   minor update      0.70, minor
-                                                                     update
+      Round  Pairs that agree  Moderator's score  New points
+      1      0.00              0.50               1.00
+      2      0.33              0.90               0.10
+      What each debater did:
+      Round  Debater  Stance           Revision        Confidence
+      1      A        maintain         no change       0.95
+      1      B        maintain         no change       0.90
+      1      C        maintain         no change       0.80
+      2      A        maintain         no change       0.95
+      2      B        concede          major revision  0.80
+      2      C        partial concede  minor update    0.70
 
-    Who sat where
+    Seats
       All seats: script/tabs.yaml
       Debater A is debater-3, Debater B is debater-2, Debater C is debater-1.
 
@@ -261,34 +285,34 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       ✓ debater-3   0.0 s  Let a formatter decide.
 
     Round 1 of 3 - 3 debaters argue
-      ✓ Debater C   0.0 s  maintain; A tab is one keystroke and any width; Debater…
-      ✓ Debater B   0.0 s  maintain; Review tools show tabs too wide; Debater C; No…
-      ✓ Debater A   0.0 s  maintain; The question costs more than either answer; no…
+      ✓ Debater C   0.0 s  A width for all is a matter of taste; A tab is one keyst…
+      ✓ Debater B   0.0 s  The width is set by whoever reads; Review tools show tab…
+      ✓ Debater A   0.0 s  Both argue about taste; The question costs more than eit…
 
     Round 1 of 3 - the moderator measures how far they agree
-      ✓ Moderator   0.0 s  Who sets the width; What a formatter leaves open
+      ✓ Moderator   0.0 s  They want three different things; Tabs; Debater C; Tabs;…
         Round 1 of 3, agreement 0.50, new points 1.00
         Debater  Stance    Revision   Confidence
-        A        maintain  no_change  0.95
-        B        maintain  no_change  0.90
-        C        maintain  no_change  0.80
+        A        maintain  no change  0.95
+        B        maintain  no change  0.90
+        C        maintain  no change  0.80
 
     Round 2 of 3 - 3 debaters argue
-      ✓ Debater C   0.0 s  partial concede; Alignment needs spaces; minor update; T…
-      ✓ Debater B   0.0 s  maintain; A formatter makes it moot; minor update; Whate…
-      ✓ Debater A   0.0 s  maintain; The others have come round; no change
+      ✓ Debater C   0.0 s  Alignment breaks with tabs; Alignment needs spaces; part…
+      ✓ Debater B   0.0 s  A formatter ends the discussion; A formatter makes it mo…
+      ✓ Debater A   0.0 s  One of them agrees by now; One of the others has come ro…
 
     Round 2 of 3 - the moderator measures how far they agree
-      ✓ Moderator   0.0 s  Let a formatter decide.
+      ✓ Moderator   0.0 s  Two of them leave it to a formatter; Tabs to indent; Deb…
         Round 2 of 3, agreement 0.90, new points 0.10: converged
-        Debater  Stance           Revision      Confidence
-        A        maintain         no_change     0.95
-        B        maintain         minor_update  0.80
-        C        partial_concede  minor_update  0.70
+        Debater  Stance           Revision        Confidence
+        A        maintain         no change       0.95
+        B        concede          major revision  0.80
+        C        partial concede  minor update    0.70
 
     The chair writes the verdict
-      ✓ Chair   0.0 s  Let a formatter decide, and take its default.; The width is…
-    ");
+      ✓ Chair   0.0 s  Two of three leave it to a formatter, and the third argues a…
+    "#);
 }
 
 #[test]
@@ -303,10 +327,10 @@ fn list_show_and_search_find_a_debate_again() {
     id            opened            protocol  status    question
     (twelve-id.)  (date)..........  deep      complete  Tabs or spaces?
     "#);
-    assert_snapshot!(home.agon(&["search", "formatter"]).ok().shown(), @r#"
+    assert_snapshot!(home.agon(&["search", "formatter"]).ok().shown(), @"
     (twelve-id.)  deep, complete: Tabs or spaces?
-        Let a formatter decide, and take its default. The width is a matter of taste, the argument about it is…
-    "#);
+        Let a formatter decide, and take its default. The width is a matter of taste, and an argument about it…
+    ");
     assert_snapshot!(home.agon(&["search", "semicolons"]).ok().shown(), @r#"
     -- stderr
     no debate has these words

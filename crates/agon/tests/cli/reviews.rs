@@ -34,7 +34,7 @@ pub(crate) fn unanimous(verdict: &str) -> Home {
 #[test]
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_review_in_two_rounds() {
-    assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @"
+    assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @r#"
     Review of auth.py
     All 2 rounds are complete.
     review · 2 judges · 2 rounds · 0.0 s
@@ -43,55 +43,54 @@ fn a_review_in_two_rounds() {
       FAIL
       Both judges fail it.
 
-    What the debate did
-      One of two changed its mind in round 2, after a cited point. By its own rule
-      the first positions would have given the same verdict. How independent these
-      voices are is not known yet; both share one model.
-
-               R1     R2
-      judge-1  FAIL   FAIL
-      judge-2  WARN   FAIL*
-      * changed after a cited point
-
-    The judges
-      Judge    Vendor  R1    R2    Confidence  Counts
-      judge-1  script  FAIL  FAIL  HIGH        FAIL (R2)
-      judge-2  script  WARN  FAIL  HIGH        FAIL (R2)
-      • judge-1: Still an injection
-      • judge-2: The injection is worse than the secret
-
-    Verdict shifts
-      Judge    R1    R2    Because
-      judge-1  FAIL  FAIL  kept
-      judge-2  WARN  FAIL  code location: the f-string at auth.py:5 that I missed
-      Round 1 was split.
-
-    Dissent
-      No dissent: every first-round position was adopted or given up.
-
-    Warnings
-      • Convergence: the judges differed in round 1 and all agree after round 2; see
-        the shifts for what moved them
-
     Findings
       Critical
         • F1: SQL injection through the user name
-          auth.py:5, injection. Found by judge-1 (R1, R2). Advice: Bind the
-          parameter
+          auth.py:5, injection. Found by judge-1. Accepted by judge-2. Advice: Bind
+          the parameter
 
       Significant
-        • F2: The secret key is hard-coded
-          auth.py:2, secrets. Found by judge-2 (R1, R2).
+        • F3: The secret key is hard-coded
+          auth.py:2, secrets. Found by judge-2. Accepted by judge-1.
 
       Minor
-        • F3 (dropped): No docstring
-          auth.py:4. Found by judge-1 (R1). Dropped in round 2 by judge-1.
+        • F2 (dropped): No docstring
+          auth.py:4. Found by judge-1. Dropped in round 2 by judge-1.
 
     Recommendations
       • judge-1: Bind the parameter
       • judge-2: Bind the parameter, move the secret
 
-    Who sat where
+    What the debate did
+      One of two judges changed its mind in round 2, from WARN to FAIL, with a
+      verified citation. The two first positions were different, so a plain vote on
+      them would have been tied, but by the protocol's own rule the verdict would
+      have been the same. How independent they are is not known yet; both use the
+      same model.
+
+               R1     R2
+      judge-1  FAIL   FAIL
+      judge-2  WARN   FAIL*
+      * changed with a verified citation
+
+    The judges
+      Judge    Perspective  Vendor  R1    R2    Confidence  Counts
+      judge-1  correctness  script  FAIL  FAIL  HIGH        FAIL (R2)
+      judge-2  risk         script  WARN  FAIL  HIGH        FAIL (R2)
+      Round 1 was split.
+      • judge-1: Still an injection
+      • judge-2: The injection is worse than the secret
+        WARN to FAIL because of a code location: auth.py:5 “return
+        db.execute(f"SELECT * FROM users WHERE name = '{user}'")”
+
+    Dissent
+      No dissent: every first-round position was adopted or given up.
+
+    Warnings
+      • Convergence: the judges differed in round 1 and all agree after round 2:
+        check what moved them
+
+    Seats
       All seats: script/review.yaml
 
     Cost
@@ -117,7 +116,7 @@ fn a_review_in_two_rounds() {
 
     Round 2 - 2 judges read the others and may revise
       ✓ judge-1   0.0 s  I said FAIL. The user name goes into the statement at auth…
-      ✓ judge-2   0.0 s  I said WARN. The secret is at auth.py:2.; FAIL; HIGH; The…
+      ✓ judge-2   0.0 s  I said WARN. The secret is at auth.py:2; FAIL; HIGH; The i…
         Round 2: FAIL
         Judge    Verdict       Confidence  Key insight
         judge-1  FAIL          HIGH        Still an injection
@@ -125,7 +124,7 @@ fn a_review_in_two_rounds() {
 
     written: .agents/council/(date).....auth-report.md
     -- exit status Some(1)
-    ");
+    "#);
 }
 
 /// "Exit status: PASS and WARN 0 (`--fail-on warn` makes WARN 1), FAIL and DISAGREE 1, bad usage 2, could not complete 3."
@@ -152,14 +151,14 @@ fn formats_for_a_pipeline() {
     let said = review(&home, &["auth.py", "--debate", "--format", "github", "--quiet"]);
     assert_eq!((said.status, said.err.as_str()), (Some(1), ""));
     assert_snapshot!(said.out, @"
-    ::error file=auth.py,line=5,title=agon%3A critical%2C injection::SQL injection through the user name%0ARecommendation: Bind the parameter%0AFound by judge-1.
-    ::warning file=auth.py,line=2,title=agon%3A significant%2C secrets::The secret key is hard-coded%0AFound by judge-2.
-    ::notice file=auth.py,line=4,title=agon%3A minor%2C dropped in round 2::No docstring%0AFound by judge-1.%0ADropped in round 2 by judge-1.
-    ::error title=agon review auth%3A FAIL::FAIL: Both judges fail it.%0Aconvergence: the judges differed in round 1 and all agree after round 2; see the shifts for what moved them%0A2/2 R1, 2/2 R2, fidelity full
+    ::error file=auth.py,line=5,title=agon%3A critical%2C injection::SQL injection through the user name%0ARecommendation: Bind the parameter%0ARaised or accepted by judge-1, judge-2.
+    ::warning file=auth.py,line=2,title=agon%3A significant%2C secrets::The secret key is hard-coded%0ARaised or accepted by judge-1, judge-2.
+    ::notice file=auth.py,line=4,title=agon%3A minor%2C dropped in round 2::No docstring%0ARaised or accepted by judge-1.%0ADropped in round 2 by judge-1.
+    ::error title=agon review auth%3A FAIL::FAIL: Both judges fail it.%0Aconvergence: the judges differed in round 1 and all agree after round 2: check what moved them%0A2/2 R1, 2/2 R2, fidelity full
     agon review auth: FAIL: Both judges fail it.
     - judge-1 (script): FAIL: Still an injection
     - judge-2 (script): FAIL: The injection is worse than the secret
-    Heard: 2/2 R1, 2/2 R2, fidelity full
+    Replies: 2/2 R1, 2/2 R2, fidelity full
     ");
     assert_eq!(home.agon(&["export", "last", "--format", "github"]).ok().out, said.out);
     let sarif = review(&home, &["auth.py", "--format", "sarif"]).json();

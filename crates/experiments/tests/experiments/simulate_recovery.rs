@@ -53,7 +53,7 @@ async fn panel_shows_flips_conformity_and_persuadability() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn council_shows_flips_conformity_and_persuadability() {
-    check("council", 4, 40).await;
+    check("council", 4, 100).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -391,6 +391,9 @@ const FAILURE_MODES: [&str; 7] = [
     "Avoided: In standard mode: not encouraging/allowing peer exchange",
 ];
 
+/// The moderator's reply shows that nothing was found, the interventions what was done about it.
+const MODERATED: [CouncilPhase; 2] = [CouncilPhase::Moderate, CouncilPhase::Intervene];
+
 /// Whether something is so, where it applies; what shows it; and in which phase.
 type CheckResult = (Option<bool>, String, CouncilPhase);
 
@@ -436,7 +439,7 @@ fn success_metrics(log: &CouncilLog<'_>) -> [CheckResult; 7] {
         unless(few, made, CouncilPhase::Challenge),
         in_standard(log, answered > 0, sent),
         (Some(is_held), tracked, CouncilPhase::Respond),
-        each_of([put, found], "finding", "with an intervention", "nothing of the kind was found"),
+        each_of([put, found], "finding", "with an intervention", "nothing of the kind was found", MODERATED),
         unless(stale.collect(), fresh, CouncilPhase::Moderate),
         (Some(is_held), logged, CouncilPhase::Challenge),
     ]
@@ -474,9 +477,27 @@ fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
     [
         (Some(silent.is_empty() && is_whole), not_cut, respond),
         unless(few, sent_back, CouncilPhase::Challenge),
-        each_of([argued, points], "unchallenged point", "argued against", "no groupthink was found"),
-        each_of([with_reason, changes().count()], "change", "with a reason", "no position changed"),
-        each_of([reframed, stalled], "stale round", "with a reframing question", "no round stalled"),
+        each_of(
+            [argued, points],
+            "unchallenged point",
+            "argued against",
+            "no groupthink was found",
+            MODERATED,
+        ),
+        each_of(
+            [with_reason, changes().count()],
+            "change",
+            "with a reason",
+            "no position changed",
+            [respond; 2],
+        ),
+        each_of(
+            [reframed, stalled],
+            "stale round",
+            "with a reframing question",
+            "no round stalled",
+            MODERATED,
+        ),
         (Some(most <= INTERVENTIONS_MAX), put, CouncilPhase::Intervene),
         in_standard(log, lost == 0, sent),
     ]
@@ -495,10 +516,16 @@ fn in_standard(log: &CouncilLog<'_>, is_met: bool, note: String) -> CheckResult 
 }
 
 /// Met where all of them are done; it does not apply where there are none.
-fn each_of([done, all]: [usize; 2], noun: &str, how: &str, none: &str) -> CheckResult {
+fn each_of(
+    [done, all]: [usize; 2],
+    noun: &str,
+    how: &str,
+    none: &str,
+    [if_none, if_some]: [CouncilPhase; 2],
+) -> CheckResult {
     match all {
-        0 => (None, none.to_owned(), CouncilPhase::Intervene),
-        _ => (Some(done >= all), format!("{done} of {} {how}", count_of(all, noun)), CouncilPhase::Intervene),
+        0 => (None, none.to_owned(), if_none),
+        _ => (Some(done >= all), format!("{done} of {} {how}", count_of(all, noun)), if_some),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use agon_core::wording::excerpt;
 use agon_core::{Ask, Corrupt, PriorExchange, Prompt, Reply, ReplySchema, Seat, SeatThread, Step};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::findings;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::packet::{self, PacketContext, PacketItem};
 use super::replies::{
@@ -62,6 +64,7 @@ struct SecondRoundContext<'a> {
     is_disagreed: bool,
     own: Vec<String>,
     has_other_findings: bool,
+    can_be_same: bool,
     others: Vec<OtherVerdict<'a>>,
     interjections: Vec<String>,
 }
@@ -161,24 +164,27 @@ impl<'a> ReviewAsks<'a> {
     ) -> Result<SecondRoundContext<'b>, Corrupt> {
         let mut others = Vec::new();
         for other in self.others(judge) {
-            let ids: Vec<&str> =
-                self.log.shown_findings(other, true).map(|raised| raised.id.as_str()).collect();
-            let full = serde_json::to_string_pretty(&JudgeAnswer::of(other, &ids))?;
+            let raised: Vec<&RaisedFinding> = self.log.shown_findings(other, true).collect();
+            let full = serde_json::to_string_pretty(&JudgeAnswer::shown(self.log, other, &raised))?;
             let judge = other.seat.id.as_str();
-            let ids: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
+            let ids: Vec<String> = raised.iter().map(|raised| format!("[{}]", raised.id)).collect();
             others.push(OtherVerdict {
                 judge,
                 ids: ids.join(", "),
                 verdict: self.quoted.quote(judge, &full),
             });
         }
+        let own: Vec<String> =
+            self.log.shown_findings(judge, true).map(|raised| self.own_finding(raised)).collect();
+        let has_other_findings = self.log.shown_findings(judge, false).next().is_some();
         Ok(SecondRoundContext {
             judge: &judge.seat.id,
             verdict: judge.first.as_ref().map(|first| first.verdict),
             is_strict: self.log.options.strict_anchoring,
             is_disagreed: self.log.branch() == Some(ReviewBranch::Disagreed),
-            own: self.log.shown_findings(judge, true).map(|raised| self.own_finding(raised)).collect(),
-            has_other_findings: self.log.shown_findings(judge, false).next().is_some(),
+            can_be_same: !own.is_empty() && has_other_findings,
+            own,
+            has_other_findings,
             others,
             interjections: self.interjections(|after| after > self.phases_before_verdicts()),
         })
@@ -187,8 +193,13 @@ impl<'a> ReviewAsks<'a> {
     /// The id of a judge's own finding, with enough of it to know which one it is: all of it is in the judge's conversation.
     fn own_finding(&self, raised: &RaisedFinding) -> String {
         const CHARS_MAX: usize = 100;
-        let text: String = raised.finding.description.chars().take(CHARS_MAX).collect();
-        format!("[{}] {}: {}", raised.id, raised.finding.severity.as_str(), self.one_line(&text))
+        let text = self.one_line(&excerpt(&raised.finding.description, CHARS_MAX));
+        let mark = if findings::is_misplaced(self.log, &raised.finding) {
+            " (its location is unverified)"
+        } else {
+            ""
+        };
+        format!("[{}] {}: {text}{mark}", raised.id, raised.finding.severity.as_str())
     }
 
     /// The schema allows only the judges and the ids that the judge was shown, and omits what there is nothing to say about.

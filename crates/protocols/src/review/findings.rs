@@ -90,7 +90,10 @@ pub(super) fn check_second_verdict(
     let is_changed = judge.first.as_ref().is_some_and(|first| first.verdict != second.now.verdict);
     let reason = second.changed_because.as_ref().filter(|_| is_changed);
     if let Some(reason) = reason.filter(|reason| !is_evidence(log, judge, reason)) {
-        faults.push(format!("`changed_because` does not verify: {}.", bar(reason.kind)));
+        faults.push(format!(
+            "`changed_because` does not verify: {}. Without such evidence, keep your verdict of round 1.",
+            bar(reason.kind)
+        ));
     }
     let is_dropped = |raised: &RaisedFinding| {
         second.own.iter().any(|own| own.status == OwnStatus::Drop && is_id(&own.id, &raised.id))
@@ -281,6 +284,11 @@ fn is_found(log: &ReviewLog<'_>, finding: &JudgeFinding) -> bool {
     let is_quoted = |location: &String| log.packet().contains(location);
     place(log, finding).is_some_and(|place| place.is_verified)
         || finding.location.as_ref().is_some_and(is_quoted)
+}
+
+/// Whether a finding names a place that the packet does not have.
+pub(super) fn is_misplaced(log: &ReviewLog<'_>, finding: &JudgeFinding) -> bool {
+    finding.location.is_some() && !is_found(log, finding)
 }
 
 /// The reports of one problem as one finding, in the words of the most severe one that stands.

@@ -10,8 +10,8 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::findings::{ReviewFinding, merged_findings};
-use super::log::{ReviewJudge, ReviewLog};
+use super::findings::{ReviewFinding, is_misplaced, merged_findings};
+use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::packet;
 use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeVerdict, OtherStatus};
 use super::seats::vendor;
@@ -125,15 +125,24 @@ pub struct JudgeAnswer {
 }
 
 impl JudgeAnswer {
-    /// The answer of a judge in round 1, with these ids for its findings.
-    pub(super) fn of(judge: &ReviewJudge<'_>, ids: &[&str]) -> Self {
+    /// The answer of a judge in round 1.
+    fn of(judge: &ReviewJudge<'_>) -> Self {
         let mut answer = judge.answer.and_then(Value::as_object).cloned().unwrap_or_default();
         answer.shift_remove("judge");
-        let findings = answer.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten();
-        for (finding, id) in findings.filter_map(Value::as_object_mut).zip(ids) {
-            finding.shift_insert(0, "id".to_owned(), Value::from(*id));
-        }
         Self { judge: judge.seat.id.clone(), answer }
+    }
+
+    /// The same for another judge: with the ids of its findings, and a mark where a location does not verify.
+    pub(super) fn shown(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, raised: &[&RaisedFinding]) -> Self {
+        let mut shown = Self::of(judge);
+        let findings = shown.answer.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten();
+        for (finding, raised) in findings.filter_map(Value::as_object_mut).zip(raised) {
+            finding.shift_insert(0, "id".to_owned(), Value::from(raised.id.as_str()));
+            if is_misplaced(log, &raised.finding) {
+                finding.insert("unverified".to_owned(), Value::Bool(true));
+            }
+        }
+        shown
     }
 }
 
@@ -368,7 +377,7 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
         paths: log.packet().paths().map(str::to_owned).collect(),
         judged: log.options.is_validation().then(|| judged_result(log)),
         answers: (!log.options.is_validation())
-            .then(|| log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect()),
+            .then(|| log.survivors().map(|judge| JudgeAnswer::of(judge)).collect()),
         footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {fidelity}"),
     }
 }

@@ -177,7 +177,9 @@ fn dropped_sentence(finding: &GateFinding) -> Option<String> {
 fn finding_text(finding: &GateFinding) -> String {
     let mut lines = vec![finding.description.clone()];
     lines.extend(finding.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
-    lines.extend((!finding.judges.is_empty()).then(|| format!("Found by {}.", finding.judges.join(", "))));
+    lines.extend(
+        (!finding.judges.is_empty()).then(|| format!("Raised or accepted by {}.", finding.judges.join(", "))),
+    );
     lines
         .extend(finding.unverified.then(|| "Unverified: the location is not in what was judged.".to_owned()));
     lines.extend(dropped_sentence(finding));

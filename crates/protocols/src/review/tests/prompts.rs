@@ -54,7 +54,7 @@ fn prompts_keep_the_words_of_the_seed() {
                 "- `WARN`: it may ship, but",
                 "- `FAIL`: it must not ship before",
                 "`critical`: it must not ship like this. `significant`: fix it before or soon after it ships. `minor`: optional.",
-                "Report every severe problem that you see, whatever your perspective",
+                "Report every critical or significant problem that you see",
                 "Something that is missing",
                 "Give your verdict on the whole target.",
                 "## The target",
