@@ -44,14 +44,13 @@ fn one_seat_in_one_round() {
           Only the ledger: it is 4,000 lines and all the incidents are there.
 
     Positions after round 2
-      • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
-        there.
+      • Debater B: Rewrite the ledger only.
         Changed in this round.
 
     Who changed and why
       Debater B in round 2  without a verified citation
-        From: No.
-        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        From: Put types around the hot paths.
+        To: Rewrite the ledger only.
     ");
     let document = document(&log, &excerpt);
     assert_eq!(document["seats"], json!(["debater-2"]));
@@ -94,14 +93,14 @@ fn a_seat_goes_by_many_names() {
     assert_snapshot!(shown.split("Positions by round\n").nth(1).unwrap(), @"
                  start  R1     R2
       Debater B  P2     P2     P3~
-      P2  No.
-      P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
+      P2  Put types around the hot paths.
+      P3  Rewrite the ledger only.
       ~ changed without a verified citation
 
     Who changed and why
       Debater B in round 2  without a verified citation
-        From: No.
-        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        From: Put types around the hot paths.
+        To: Rewrite the ledger only.
     ");
 }
 
@@ -130,25 +129,12 @@ fn changes_and_dissent_have_their_reasons() {
     assert_snapshot!(flips, @"
     Who changed and why
       Debater B in round 2  without a verified citation
-        From: No.
-        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        From: Put types around the hot paths.
+        To: Rewrite the ledger only.
         In its own words: All nine incidents were in the ledger
     ");
     assert_snapshot!(text(&log, &DebateExcerpt::Dissent), @"
     Dissent
-      No dissent: every first-round position was adopted or given up.
-
-    What became of each first position
-      • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
-        incidents are there.
-        Adopted: the debaters converged, agreement 0.86
-      • Debater B (debater-2): No. A rewrite stops features for two quarters; put
-        types around the hot paths instead.
-        Given up: given up in round 2 for: Only the ledger: it is 4,000 lines and
-        all the incidents are there. (against it: Debater A: Two quarters is a
-        guess; Debater B: Two quarters is a guess; Debater C: Two quarters is a
-        guess; Debater A: Two quarters is a guess; Debater B: Two quarters is a
-        guess; Debater C: Two quarters is a guess)
       • Debater C (debater-1):
         Yes, rewrite it. The two worst outages of last year were data races.
 
@@ -157,7 +143,25 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        Adopted: the debaters converged, agreement 0.86
+        Rejected by the chair: Nothing shows that the rest needs it. Its best
+        reason: All nine incidents were in the ledger
+
+    What became of each first position
+      • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
+        incidents are there.
+        Adopted: the chair adopts it: All incidents are there.
+      • Debater B (debater-2): No. A rewrite stops features for two quarters; put
+        types around the hot paths instead.
+        Given up: given up in round 2, citing nothing that verifies
+      • Debater C (debater-1):
+        Yes, rewrite it. The two worst outages of last year were data races.
+
+        Plan
+        1. Port the ledger.
+        2. Port the rest.
+
+            fn main() {}
+        In the dissent: the chair rejects it: Nothing shows that the rest needs it.
     ");
     let flips = DebateExcerpt::Flips.json(&read.stored(&log.records)).unwrap();
     assert_eq!(flips["flips"][0]["reason"], "All nine incidents were in the ledger");

@@ -174,10 +174,10 @@ fn counted(xml: &str) -> [usize; 4] {
 #[test]
 fn annotations_have_the_locations_of_the_findings_the_worst_first() {
     assert_snapshot!(github(failed()), @"
-    ::error file=src/auth.py,line=45,endLine=47,title=agon%3A critical%2C Authentication::No rate limiting on `/login`%0ARecommendation: Count attempts by account and by address.%0AFound by security, operations.
-    ::warning file=src/session store.py,line=12,title=agon%3A significant%2C reliability::The retry loop has no upper bound%0AFound by operations.
-    ::notice title=agon%3A minor::Error responses carry no request id%0AFound by operations.
-    ::notice title=agon%3A significant%2C authentication%2C dropped in round 2::Tokens live for an hour%0AFound by security.%0ADropped in round 2 by security.
+    ::error file=src/auth.py,line=45,endLine=47,title=agon%3A critical%2C Authentication::No rate limiting on `/login`%0ARecommendation: Count attempts by account and by address.%0ARaised or accepted by security, operations.
+    ::warning file=src/session store.py,line=12,title=agon%3A significant%2C reliability::The retry loop has no upper bound%0ARaised or accepted by operations.
+    ::notice title=agon%3A minor::Error responses carry no request id%0ARaised or accepted by operations.
+    ::notice title=agon%3A significant%2C authentication%2C dropped in round 2::Tokens live for an hour%0ARaised or accepted by security.%0ADropped in round 2 by security.
     ::error title=agon review auth%3A FAIL::FAIL: 1 of 2 judges that were heard fails it.%0A2/3 R1, 2/3 R2, fidelity full
     agon review auth: FAIL: 1 of 2 judges that were heard fails it.
     - security (openai): FAIL: A password can be tried without end.
@@ -296,7 +296,7 @@ fn a_sarif_file_has_rules_results_and_the_verdict() {
       "ruleIndex": 0,
       "level": "error",
       "message": {
-        "text": "No rate limiting on `/login`\nRecommendation: Count attempts by account and by address.\nFound by security, operations."
+        "text": "No rate limiting on `/login`\nRecommendation: Count attempts by account and by address.\nRaised or accepted by security, operations."
       },
       "locations": [
         {
@@ -318,6 +318,7 @@ fn a_sarif_file_has_rules_results_and_the_verdict() {
         "severity": "critical",
         "category": "Authentication",
         "location": "src/auth.py:45-47",
+        "unverified": false,
         "judges": [
           "security",
           "operations"
@@ -436,13 +437,13 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
         <testcase classname="agon.review.auth" name="verdict">
           <failure message="FAIL: 1 of 2 judges that were heard fails it." type="FAIL">- critical (src/auth.py:45-47): No rate limiting on `/login`
       Recommendation: Count attempts by account and by address.
-      Found by security, operations.
+      Raised or accepted by security, operations.
     - significant (src/session store.py:12): The retry loop has no upper bound
-      Found by operations.
+      Raised or accepted by operations.
     - minor: Error responses carry no request id
-      Found by operations.
+      Raised or accepted by operations.
     - significant (the token settings): Tokens live for an hour
-      Found by security.
+      Raised or accepted by security.
       Dropped in round 2 by security.</failure>
           <system-out>FAIL: 1 of 2 judges that were heard fails it.
     2/3 R1, 2/3 R2, fidelity full</system-out>
@@ -453,14 +454,14 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
     Key insight: A password can be tried without end.
     - critical (src/auth.py:45-47): No rate limiting on `/login`
       Recommendation: Count attempts by account and by address.
-      Found by security, operations.
+      Raised or accepted by security, operations.
     Recommendation: Limit attempts before release.</system-out>
         </testcase>
         <testcase classname="agon.review.auth" name="operations">
           <system-out>WARN, confidence HIGH, in round 2
     Key insight: The retry loop hides an outage.
     - significant (src/session store.py:12): The retry loop has no upper bound
-      Found by operations.
+      Raised or accepted by operations.
     Recommendation: Limit attempts before release.
     Note: WEAK FLIP: changed its verdict without evidence</system-out>
         </testcase>

@@ -11,7 +11,10 @@ use crate::samples::{self, PLAIN, ReadDebate, deep};
 fn poisoned(value: &Value, text: &str) -> Value {
     match value {
         Value::String(said)
-            if matches!(said.as_str(), "concede" | "maintain" | "major_revision" | "no_change") =>
+            if matches!(
+                said.as_str(),
+                "concede" | "maintain" | "major_revision" | "no_change" | "adopted" | "rejected"
+            ) =>
         {
             value.clone()
         }
