@@ -150,6 +150,7 @@ pub fn ending_sentence(outcome: &Outcome, voices: &str) -> String {
         Termination::AllRoundsComplete => match rounds {
             0 => "Answered without debate rounds.".into(),
             1 => "The one round is complete.".into(),
+            2 => "Both rounds are complete.".into(),
             n => format!("All {n} rounds are complete."),
         },
         Termination::QuorumLost => format!("Cut short{after}: too few voices were left."),

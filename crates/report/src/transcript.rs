@@ -3,8 +3,8 @@
 use agon_core::view::absence_words;
 use agon_core::wording::{seat_name, seconds};
 use agon_core::{
-    AskRecord, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection, SectionFold,
-    SectionKind,
+    AskRecord, CallAttempt, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection,
+    SectionFold, SectionKind,
 };
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ fn phase_section(
 ) -> ReportSection {
     let title = source.phase_heading(&turn.phase.name, turn.phase.round);
     let in_round = source.is_in_round(&turn.phase.name, turn.phase.round);
-    let asks = turn.asks.iter().zip(&turn.replies).filter(|(ask, _)| wanted(ask));
-    let blocks = asks.map(|(ask, reply)| speech(source, ask, reply.as_ref())).collect();
+    let asks = turn.asks.iter().zip(&turn.replies).zip(&turn.attempts).filter(|((ask, _), _)| wanted(ask));
+    let blocks = asks.map(|((ask, reply), attempts)| speech(source, ask, reply.as_ref(), attempts)).collect();
     let fold = if in_round { SectionFold::Open } else { SectionFold::Closed };
     ReportSection { fold, ..ReportSection::new(SectionKind::Transcript, title, blocks) }
 }
@@ -82,7 +82,12 @@ fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) ->
     format!("{name}{}", about_words(ask))
 }
 
-fn speech(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> ReportBlock {
+fn speech(
+    source: &ReportSource<'_>,
+    ask: &AskRecord,
+    reply: Option<&Reply>,
+    attempts: &[CallAttempt],
+) -> ReportBlock {
     // While the debate runs, the colour must not reveal the seat behind a label.
     let place = match &ask.label {
         Some(label) if source.outcome().is_none() => label.bytes().map(usize::from).sum(),
@@ -97,7 +102,10 @@ fn speech(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> 
         Some(Reply::Said { text, value, usage, shortened, .. }) => {
             let (mut badges, blocks) = said(text, value.as_ref());
             badges.extend(shortened.as_ref().map(|left| format!("did not read {}", left.left_out_of())));
-            badges.extend((usage.latency_ms > 0).then(|| seconds(usage.latency_ms)));
+            let failed = attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
+            let spent_ms = usage.latency_ms + failed.map(|fault| fault.usage.latency_ms).sum::<u64>();
+            badges.extend((spent_ms > 0).then(|| seconds(spent_ms)));
+            badges.extend((attempts.len() > 1).then(|| format!("asked {} times", attempts.len())));
             (badges, blocks)
         }
     };

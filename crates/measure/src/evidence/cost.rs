@@ -72,6 +72,10 @@ fn cacheable_tokens(debate: &Debate) -> u64 {
     let mut tokens = 0;
     for turn in own_turns(debate) {
         let mut inputs_of: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        // A call that was answered badly is repeated with the same beginning.
+        let repeated = turn.attempts.iter().flat_map(|attempts| attempts.iter().rev().skip(1));
+        let repeated = repeated.filter_map(|attempt| attempt.fault.as_ref());
+        tokens += repeated.map(|fault| fault.usage.input_tokens).sum::<u64>();
         for (_, reply) in turn.settled() {
             if let Reply::Said { model, usage, .. } = reply {
                 inputs_of.entry(model).or_default().push(usage.input_tokens);

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::replies::{
-    ChangeReason, EvidenceKind, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus, OwnStatus,
-    SecondVerdict,
+    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus,
+    OwnStatus, SecondVerdict,
 };
+use super::report::sentence;
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
 
@@ -42,6 +43,9 @@ pub struct ReviewFinding {
     pub rounds: Vec<u32>,
     /// The other reports of it.
     pub also: Vec<OtherWording>,
+    /// What those who raised it said to it in round 2, as the report puts it.
+    #[serde(skip)]
+    pub answers: Vec<String>,
     /// Whether everybody who raised or accepted it dropped it in round 2.
     pub dropped: bool,
     /// Who dropped it in round 2, by its id.
@@ -60,6 +64,8 @@ pub struct DisputedFinding {
 pub struct OtherWording {
     pub id: String,
     pub judge: String,
+    /// How severe its judge thinks it is.
+    pub severity: FindingSeverity,
     pub description: String,
     pub location: Option<String>,
 }
@@ -167,7 +173,7 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// Whether a verdict was changed without evidence that verifies.
+/// Whether a verdict was changed without evidence that could be verified.
 ///
 /// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
 pub(super) fn is_weak_flip(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
@@ -293,7 +299,7 @@ pub(super) fn is_misplaced(log: &ReviewLog<'_>, finding: &JudgeFinding) -> bool 
 
 /// The reports of one problem as one finding, in the words of the most severe one that stands.
 fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<ReviewFinding> {
-    let spoken = *reports.iter().min_by_key(|raised| (raised.is_dropped, raised.finding.severity))?;
+    let spoken = *reports.iter().min_by_key(|raised| (raised.is_dropped(), raised.finding.severity))?;
     let all = || std::iter::once(spoken).chain(reports.iter().copied()).map(|raised| &raised.finding);
     let named = all()
         .find(|finding| is_found(log, finding))
@@ -305,7 +311,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     };
     let has_raised = |judge: &ReviewJudge<'_>| reports.iter().any(|raised| raised.seat == judge.seat.id);
     let stands = |judge: &ReviewJudge<'_>| {
-        reports.iter().any(|raised| raised.seat == judge.seat.id && !raised.is_dropped)
+        reports.iter().any(|raised| raised.seat == judge.seat.id && !raised.is_dropped())
     };
     let accepted_by =
         judges(&|judge| !has_raised(judge) && answers(judge, OtherStatus::Accept, reports).next().is_some());
@@ -314,6 +320,8 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         let said = answers(judge, OtherStatus::Dispute, reports);
         said.map(|reason| DisputedFinding { judge: judge.seat.id.clone(), reason: reason.to_owned() })
     });
+    let disputed_by: Vec<DisputedFinding> = disputes.collect();
+    let answers = reports.iter().filter_map(|raised| own_answer(raised, !disputed_by.is_empty())).collect();
     let mut rounds: Vec<u32> = reports.iter().map(|raised| raised.round).collect();
     rounds.dedup();
     Some(ReviewFinding {
@@ -331,10 +339,11 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         file: at.map(|place| place.file),
         judges: judges(&|judge| has_raised(judge) || accepted_by.contains(&judge.seat.id)),
         raised_by: judges(&has_raised),
-        dropped: accepted_by.is_empty() && reports.iter().all(|raised| raised.is_dropped),
+        dropped: accepted_by.is_empty() && reports.iter().all(|raised| raised.is_dropped()),
         dropped_by: judges(&|judge| has_raised(judge) && !stands(judge)),
         accepted_by,
-        disputed_by: disputes.collect(),
+        disputed_by,
+        answers,
         rounds,
         also: reports
             .iter()
@@ -356,6 +365,21 @@ fn answers<'j>(
 }
 
 fn other_wording(raised: &RaisedFinding) -> OtherWording {
-    let JudgeFinding { description, location, .. } = raised.finding.clone();
-    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), description, location }
+    let JudgeFinding { severity, description, location, .. } = raised.finding.clone();
+    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), severity, description, location }
+}
+
+/// What a judge said to its own finding in round 2, where that is news: another severity, a drop, or why it stands although it is
+/// disputed.
+fn own_answer(raised: &RaisedFinding, is_disputed: bool) -> Option<String> {
+    let answer = raised.answer.as_ref()?;
+    let (judge, reason) = (&raised.seat, answer.reason.trim());
+    let (was, now) = (raised.raised_as.as_str(), raised.finding.severity.as_str());
+    let what = match answer.status {
+        OwnStatus::Drop => format!("Dropped in round 2 by {judge}"),
+        OwnStatus::Change if was != now => format!("{judge} changed it from {was} to {now} in round 2"),
+        _ if is_disputed => format!("{judge} keeps it"),
+        _ => return None,
+    };
+    Some(if reason.is_empty() { format!("{what}.") } else { format!("{what}: {}", sentence(reason)) })
 }

@@ -6,7 +6,9 @@ use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::replies::{FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict};
+use super::replies::{
+    FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnFindingStatus, OwnStatus, SecondVerdict,
+};
 use super::seats::{self, JudgePerspective, vendor};
 use super::verdict::{CountedRound, ReviewBranch};
 use super::{ReviewOptions, ReviewPhase, findings, packet};
@@ -32,7 +34,7 @@ pub(super) struct ReviewJudge<'a> {
     /// Whether it restated its verdict in a call of its own.
     pub(super) restated: bool,
     pub(super) second: Option<(SecondVerdict, &'a Value)>,
-    /// Whether it changed its verdict without evidence that verifies.
+    /// Whether it changed its verdict without evidence that could be verified.
     pub(super) is_weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub(super) is_reverted: bool,
@@ -47,8 +49,17 @@ pub(super) struct RaisedFinding {
     pub(super) round: u32,
     /// With the severity that its judge gives it in the verdict that counts.
     pub(super) finding: JudgeFinding,
-    /// Whether its judge dropped it, by its id, in a round 2 that counts.
-    pub(super) is_dropped: bool,
+    /// The severity with which it was raised.
+    pub(super) raised_as: FindingSeverity,
+    /// What its judge says to it, by its id, in a round 2 that counts.
+    pub(super) answer: Option<OwnFindingStatus>,
+}
+
+impl RaisedFinding {
+    /// Whether its judge dropped it.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| answer.status == OwnStatus::Drop)
+    }
 }
 
 impl<'a> ReviewJudge<'a> {
@@ -84,11 +95,10 @@ impl<'a> ReviewJudge<'a> {
     }
 
     /// What the judge says to its own finding of this id in a round 2 that counts. Two answers that contradict each other say nothing.
-    fn own_status(&self, id: &str) -> Option<(OwnStatus, Option<FindingSeverity>)> {
-        let own = self.counted_second()?.own.iter().filter(|own| findings::is_id(&own.id, id));
-        let mut said = own.map(|own| (own.status, own.severity));
-        let first = said.next()?;
-        said.all(|other| other == first).then_some(first)
+    fn own_status(&self, id: &str) -> Option<&OwnFindingStatus> {
+        let mut own = self.counted_second()?.own.iter().filter(|own| findings::is_id(&own.id, id));
+        let first = own.next()?;
+        own.all(|other| (other.status, other.severity) == (first.status, first.severity)).then_some(first)
     }
 
     /// The verdict that counts, and its round: that of round 2, unless there is none or it was reverted.
@@ -139,10 +149,10 @@ impl<'a> ReviewLog<'a> {
         }
         for raised in &mut log.findings {
             let judge = log.judges.iter().find(|judge| judge.seat.id == raised.seat);
-            match judge.and_then(|judge| judge.own_status(&raised.id)) {
-                Some((OwnStatus::Drop, _)) => raised.is_dropped = true,
-                Some((OwnStatus::Change, Some(severity))) => raised.finding.severity = severity,
-                _ => {}
+            raised.answer = judge.and_then(|judge| judge.own_status(&raised.id)).cloned();
+            let changed = raised.answer.as_ref().filter(|answer| answer.status == OwnStatus::Change);
+            if let Some(severity) = changed.and_then(|answer| answer.severity) {
+                raised.finding.severity = severity;
             }
         }
         Ok(log)
@@ -172,7 +182,7 @@ impl<'a> ReviewLog<'a> {
     pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> impl Iterator<Item = &JudgeFinding> {
         let (seat, rounds) = (judge.seat.id.clone(), if judge.counted_second().is_some() { 2 } else { 1 });
         let own = self.findings.iter().filter(move |raised| raised.seat == seat && raised.round <= rounds);
-        own.filter(|raised| !raised.is_dropped).map(|raised| &raised.finding)
+        own.filter(|raised| !raised.is_dropped()).map(|raised| &raised.finding)
     }
 
     pub(super) fn brief(&self) -> &'a Brief {
@@ -262,7 +272,8 @@ fn raised_findings(judges: &[ReviewJudge<'_>]) -> Vec<RaisedFinding> {
         for finding in findings.into_iter().flatten() {
             let (id, mut finding) = (format!("F{}", raised.len() + 1), finding.clone());
             finding.location = finding.location.filter(|location| !location.trim().is_empty());
-            raised.push(RaisedFinding { id, seat: judge.seat.id.clone(), round, finding, is_dropped: false });
+            let (seat, raised_as) = (judge.seat.id.clone(), finding.severity);
+            raised.push(RaisedFinding { id, seat, round, finding, raised_as, answer: None });
         }
     }
     raised

@@ -77,7 +77,7 @@ agon_core::protocol_options! {
         diff: Option<String> = File, "", "a diff to judge: a file, `-` for stdin, or a git range such as main...HEAD";
         spec: Option<String> = File, "", "what the target is meant to do";
         decisions: Option<String> = File, "", "what was decided before and is not up for review";
-        strict_anchoring: bool = Flag, "false", "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence that verifies is reverted";
+        strict_anchoring: bool = Flag, "false", "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence that could be verified is reverted";
         quorum: Option<usize> = Int(1, 12), "", "how many judges must give a verdict before PASS or WARN counts [default: two thirds]";
         r2_timeout: Option<f64> = Float(0.001, 86_400.0), "", "seconds for a judge's second round, COUNCIL_R2_TIMEOUT [default: 90, or --timeout if that is less]", env "COUNCIL_R2_TIMEOUT";
         fail_on: ReviewFailOn = Choice(ReviewFailOn::WORDS), "fail", "from which verdict on the exit status is 1";

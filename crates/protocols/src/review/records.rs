@@ -186,7 +186,11 @@ fn meaning(
             let share = share(JudgeVerdict::Warn, "has reservations", "have reservations");
             format!("{share}, nobody fails it.{fails}")
         }
-        Some(ReviewRuling::Fail) => format!("{}.", share(JudgeVerdict::Fail, "fails it", "fail it")),
+        Some(ReviewRuling::Fail) => {
+            let is_split = verdicts.iter().any(|verdict| *verdict != JudgeVerdict::Fail);
+            let rule = if is_split { " One is enough." } else { "" };
+            format!("{}.{rule}", share(JudgeVerdict::Fail, "fails it", "fail it"))
+        }
         Some(ReviewRuling::Disagree) => {
             let sides = judged.vendors.iter();
             let sides = sides.map(|side| format!("{} says {}", side.vendor, side.verdict.as_str()));

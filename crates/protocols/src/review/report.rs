@@ -9,7 +9,7 @@ use agon_core::{
 };
 use serde_json::Value;
 
-use super::findings::ReviewFinding;
+use super::findings::{OtherWording, ReviewFinding};
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeVerdict};
 use super::verdict::{
@@ -123,17 +123,21 @@ fn finding_item(found: &ReviewFinding) -> ReportItem {
     let place: Vec<String> = place.into_iter().chain(finding.category.clone()).collect();
     let mut note: Vec<String> = Vec::new();
     note.extend((!place.is_empty()).then(|| format!("{}.", place.join(", "))));
+    let advice = finding.recommendation.as_deref().and_then(non_empty).filter(|_| !found.dropped);
+    note.extend(advice.map(|advice| format!("Advice: {}", sentence(&advice))));
     note.push(format!("Found by {}.", found.raised_by.join(", ")));
-    let lists = [("Accepted", &found.accepted_by), ("Dropped in round 2", &found.dropped_by)];
-    let lists = lists.into_iter().filter(|(_, judges)| !judges.is_empty());
-    note.extend(lists.map(|(what, judges)| format!("{what} by {}.", judges.join(", "))));
+    note.extend(found.also.iter().map(|other| {
+        let OtherWording { id, judge, severity, description, .. } = other;
+        format!("{judge} reports it as {id}, {}: {}", severity.as_str(), sentence(description))
+    }));
+    let accepted =
+        (!found.accepted_by.is_empty()).then(|| format!("Accepted by {}.", found.accepted_by.join(", ")));
+    note.extend(accepted);
     note.extend(found.disputed_by.iter().map(|disputed| match disputed.reason.as_str() {
         "" => format!("Disputed by {}.", disputed.judge),
-        reason => format!("Disputed by {}: {reason}", disputed.judge),
+        reason => format!("Disputed by {}: {}", disputed.judge, sentence(reason)),
     }));
-    note.extend(
-        finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
-    );
+    note.extend(found.answers.iter().cloned());
     let dropped = if found.dropped { " (dropped)" } else { "" };
     ReportItem {
         who: Some(format!("{}{dropped}", found.ids.join(", "))),
@@ -190,9 +194,11 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
         let (text, note) = if insight.is_some() { (insight, note) } else { (note, None) };
         items.extend(text.map(|text| ReportItem { who: Some(record.judge.clone()), text, note }));
     }
-    let branch = judged.branch.map(|branch| match branch {
-        ReviewBranch::Agreed => "Round 1 was unanimous.",
-        ReviewBranch::Disagreed => "Round 1 was split.",
+    let branch = judged.branch.map(|branch| match (branch, is_split(judged)) {
+        (ReviewBranch::Agreed, false) => "The verdicts were the same in round 1, and they are the same now.",
+        (ReviewBranch::Agreed, true) => "The verdicts were the same in round 1. They differ now.",
+        (ReviewBranch::Disagreed, false) => "The verdicts differed in round 1. They are the same now.",
+        (ReviewBranch::Disagreed, true) => "The verdicts differed in round 1, and they differ now.",
     });
     let mut blocks = vec![ReportBlock::Table(rows)];
     blocks.extend(branch.map(|line| ReportBlock::Line(line.into())));
@@ -200,11 +206,25 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
     part("The judges", blocks)
 }
 
+/// Whether the verdicts that count differ.
+fn is_split(judged: &JudgedResult) -> bool {
+    let mut verdicts = judged.judges.iter().filter_map(|record| record.verdict);
+    let first = verdicts.next();
+    verdicts.any(|verdict| Some(verdict) != first)
+}
+
 /// Why a judge changed its verdict, where the evidence verifies.
 fn shift_reason(shift: &VerdictShift) -> Option<String> {
     let reason = shift.because.as_ref().filter(|_| !shift.weak_flip)?;
     let (r1, r2) = (shift.r1.as_str(), shift.r2.as_str());
-    Some(format!("{r1} to {r2} because of a {}: {}", spoken(reason.kind.as_str()), reason.sentence()))
+    Some(format!("{r1} to {r2}. Its evidence ({}): {}", spoken(reason.kind.as_str()), reason.sentence()))
+}
+
+/// A text with a mark at its end, because something follows it.
+pub(super) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let stop = if text.ends_with(['.', '!', '?', '\u{3002}', '\u{2026}', '"']) { "" } else { "." };
+    format!("{text}{stop}")
 }
 
 pub(super) fn non_empty(text: &str) -> Option<String> {

@@ -217,7 +217,7 @@ pub struct JudgeRecord {
     pub r1: Option<Value>,
     /// Its answer in round 2, as it gave it.
     pub r2: Option<Value>,
-    /// Whether it changed its verdict without evidence that verifies.
+    /// Whether it changed its verdict without evidence that could be verified.
     pub weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub reverted: bool,
@@ -428,10 +428,10 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
         return Some(format!("no R1 verdict ({why}), so no R2 for it"));
     }
     if judge.is_reverted {
-        return Some("weak flip: changed without evidence that verifies, reverted to R1".into());
+        return Some("weak flip: changed without evidence that could be verified, reverted to R1".into());
     }
     if judge.is_weak_flip {
-        return Some("weak flip: changed without evidence that verifies".into());
+        return Some("weak flip: changed without evidence that could be verified".into());
     }
     let missed =
         log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
@@ -500,7 +500,7 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
     let reason = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
     let because = match reason.filter(|_| !judge.is_weak_flip) {
         Some(reason) => format!(": {}", reason.sentence()),
-        None => " without evidence that verifies (a weak flip)".into(),
+        None => " without evidence that could be verified (a weak flip)".into(),
     };
     let (own, word) = (last.as_str(), ruling.as_str());
     match (ReviewRuling::from(last) == ruling, last == first.verdict) {
@@ -510,7 +510,7 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
             (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
         }
         (false, false) => {
-            (Fate::Minority, format!("moved to {own} in round 2 and not to {word}, which counts{because}"))
+            (Fate::Minority, format!("its judge moved to {own} in round 2{because}; the verdict is {word}"))
         }
     }
 }
@@ -540,7 +540,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
     for judge in log.judges.iter().filter(|judge| judge.is_weak_flip) {
         let reverted = if judge.is_reverted { "; its verdict of round 1 is used" } else { "" };
         warnings.push(format!(
-            "weak flip: {} changed its verdict in round 2 without evidence that verifies{reverted}",
+            "weak flip: {} changed its verdict in round 2 without evidence that could be verified{reverted}",
             judge.seat.id
         ));
     }

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::samples::{self, DebateLog, PLAIN, ReadDebate, ScriptedReply, answer, brief, deep};
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     assert_snapshot!(samples::converged().read().terminal(&PLAIN), @r#"
     Should a team of four rewrite its billing service in Rust this year?

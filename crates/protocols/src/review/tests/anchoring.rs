@@ -37,7 +37,7 @@ fn a_weak_flip_is_flagged_and_reverted_when_strict() {
         let kept = (&judge["r1"]["verdict"], &judge["r2"]["verdict"]);
         assert_eq!(kept, (&json!("PASS"), &json!("FAIL")), "both are kept");
         let note = judge["note"].as_str().unwrap_or_default();
-        assert_eq!(note.contains("without evidence that verifies"), weak, "{what}: {note}");
+        assert_eq!(note.contains("without evidence that could be verified"), weak, "{what}: {note}");
         assert_eq!(warns(&outcome, "weak flip: judge-1"), weak, "{what}");
         assert_eq!(warns(&outcome, "its verdict of round 1 is used"), reverted, "{what}");
         let shift = &outcome.verdict["shifts"][0];

@@ -218,7 +218,7 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
     ];
     let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
     let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
-    let moved = format!("moved to WARN in round 2 and not to FAIL, which counts: {EVIDENCE}");
+    let moved = format!("its judge moved to WARN in round 2: {EVIDENCE}; the verdict is FAIL");
     let held = "held to the end; the worst verdict counts, which is FAIL";
     assert_eq!(
         fates(&outcome),
@@ -241,7 +241,7 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
 #[test]
 fn a_weak_flip_refutes_the_first_verdict_and_a_reverted_one_does_not() {
     for (set, fate, words) in [
-        (&[DEBATE][..], Fate::Refuted, "without evidence that verifies (a weak flip)"),
+        (&[DEBATE][..], Fate::Refuted, "without evidence that could be verified (a weak flip)"),
         (&[DEBATE, STRICT], Fate::Minority, "held to the end"),
     ] {
         let debate = play(brief(&["a/x"], set), &|ask, phase, _| {

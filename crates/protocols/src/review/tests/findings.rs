@@ -132,7 +132,7 @@ fn a_merged_finding_combines_what_its_judges_reported() {
                       "unverified": false, "file": "src/auth.py", "line": 5, "end_line": 7,
                       "judges": ["judge-1", "judge-2", "judge-3"], "raised_by": ["judge-1", "judge-2"], "accepted_by": ["judge-3"],
                       "disputed_by": [{"judge": "judge-4", "reason": "It is bound."}], "rounds": [1],
-                      "also": [{"id": "F1", "judge": "judge-1", "description": "Escape it", "location": null}],
+                      "also": [{"id": "F1", "judge": "judge-1", "severity": "minor", "description": "Escape it", "location": null}],
                       "dropped": false, "dropped_by": []});
     assert_eq!(all[0], want);
     let fields = |found: &Value| (found["id"].clone(), found["rounds"].clone(), found["judges"].clone());

@@ -72,7 +72,7 @@ fn a_report_goes_from_the_verdict_to_the_footer() {
     assert_eq!(titles(&outline.body), ["The judges"]);
     assert!(outline.details.is_empty(), "the transcript has the rest");
     let headline = ReportBlock::Headline(VerdictTone::Bad, "FAIL".into());
-    let meaning = "1 of 3 judges that were heard fails it.";
+    let meaning = "1 of 3 judges that were heard fails it. One is enough.";
     assert_eq!(outline.answer[0].blocks, [headline, ReportBlock::Line(meaning.into())]);
     assert_eq!(outline.answer[0].kind, SectionKind::NoAnswer);
     let footer = outline.footer.as_ref().unwrap();
@@ -109,10 +109,10 @@ fn the_tables_show_both_rounds_and_what_moved_the_judges() {
     assert_eq!(table(judges), want);
     let notes: Vec<_> =
         items(&judges.blocks[2]).iter().map(|item| (item.text.as_str(), item.note.as_deref())).collect();
-    let because = format!("WARN to FAIL because of a code location: {EVIDENCE}");
+    let because = format!("WARN to FAIL. Its evidence (code location): {EVIDENCE}");
     let want = [
         ("It is a FAIL now.", Some(because.as_str())),
-        ("It is a WARN now.", Some("weak flip: changed without evidence that verifies")),
+        ("It is a WARN now.", Some("weak flip: changed without evidence that could be verified")),
         ("It is a WARN.", Some("of the second vendor: round 1 only")),
         ("no R1 verdict (timed out), so no R2 for it", None),
     ];
@@ -133,7 +133,7 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         })
         .collect();
     let want = [
-        ("Critical", "F3", "src/auth.py:45-47, security. Found by judge-1. Advice: Count attempts."),
+        ("Critical", "F3", "src/auth.py:45-47, security. Advice: Count attempts. Found by judge-1."),
         (
             "Significant",
             "F2",
@@ -142,7 +142,7 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         (
             "Minor",
             "F1 (dropped)",
-            "the settings (unverified: not in the target). Found by judge-1. Dropped in round 2 by judge-1.",
+            "the settings (unverified: not in the target). Found by judge-1. Dropped in round 2 by judge-1: It is meant to be so.",
         ),
     ];
     assert_eq!(shown, want);
@@ -185,7 +185,7 @@ fn the_meaning_of_a_verdict_counts_the_judges() {
             &["FAIL", "PASS", "FAIL", ""],
             "fail",
             GateRuling::Blocked,
-            "2 of 3 judges that were heard fail it.",
+            "2 of 3 judges that were heard fail it. One is enough.",
         ),
         (&["", ""], "fail", GateRuling::Missing, "There is no verdict: no judge gave one."),
     ] {
@@ -224,7 +224,7 @@ fn a_gate_has_judges_and_findings_with_the_dropped_ones_last() {
         (convinced.verdict.as_deref(), convinced.round, convinced.findings.len()),
         (Some("FAIL"), Some(2), 1)
     );
-    assert_eq!(flipped.notes, ["weak flip: changed without evidence that verifies"]);
+    assert_eq!(flipped.notes, ["weak flip: changed without evidence that could be verified"]);
     let unverified: Vec<bool> = gate.findings.iter().map(|finding| finding.unverified).collect();
     assert_eq!(unverified, [false, false, true]);
     assert_eq!((once.vendor.as_deref(), once.round), (Some("b"), Some(1)));
