@@ -31,6 +31,8 @@ pub struct BriefBuilder {
     models: Vec<String>,
     roles: BTreeMap<String, String>,
     options: OptionPairs,
+    /// Those of the options that come first and are of a configuration that was found in the working directory.
+    found_options: OptionPairs,
     limits: DebateLimits,
     seed: Option<u64>,
     /// The store that knows how the agents did before.
@@ -86,12 +88,29 @@ impl BriefBuilder {
                 false => arguments.models,
             },
             roles,
+            found_options: if configuration.is_found { configured.clone() } else { OptionPairs::new() },
             options: configured.into_iter().chain(set).collect(),
             limits: arguments.limits.apply_to(&limits),
             seed: arguments.seed,
             store: None,
             templates: template_hashes(protocol),
         })
+    }
+
+    /// A change that is to be judged may not bring its own rules along, nor make the gate none.
+    fn check_gate(&self, brief: &Brief) -> Result<(), CliError> {
+        let info = self.protocol.info();
+        let Some((key, _)) = self.found_options.first() else { return Ok(()) };
+        let own = self.options.iter().skip(self.found_options.len()).cloned();
+        let without = Brief { options: resolve(info.options, own)?, ..brief.clone() };
+        if !info.gates(brief) && !info.gates(&without) {
+            return Ok(());
+        }
+        Err(CliError::input(format!(
+            "[{}] {key} of the agon.toml found in this directory decides what passes: set what you want on the command line, and \
+             name the configuration with --config if you trust it",
+            info.name
+        )))
     }
 
     /// Uses these models if none are named.
@@ -183,7 +202,7 @@ impl BriefBuilder {
             request.question = (info.title)(&request);
         }
         let now_s = clock::unix_seconds();
-        Ok(Brief {
+        let brief = Brief {
             version: LOG_VERSION,
             id: debate_ids::new_debate_id(now_s)?,
             protocol: info.name.to_owned(),
@@ -198,7 +217,9 @@ impl BriefBuilder {
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             created_at: clock::rfc3339(now_s),
             parent: None,
-        })
+        };
+        self.check_gate(&brief)?;
+        Ok(brief)
     }
 
     fn has_option(&self, key: &str) -> bool {

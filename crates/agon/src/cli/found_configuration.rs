@@ -76,22 +76,16 @@ fn check_paths(configuration: &Configuration) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses options that name a file, which would be sent to a provider and quoted in the report, and every option of a gate, because a
-/// change that is to be judged may not bring its own rules along.
+/// Refuses options that name a file, which would be sent to a provider and quoted in the report.
 fn check_options(configuration: &Configuration) -> Result<(), String> {
     for (name, pairs) in &configuration.options {
         let Some(info) = agon_protocols::find(name).map(|protocol| protocol.info()) else { continue };
         let is_file = |key: &str| {
             info.options.iter().any(|option| option.key == key && option.kind == OptionKind::File)
         };
-        for (key, _) in pairs {
-            let effect = match key.as_str() {
-                key if is_file(key) => "names a file",
-                _ if info.gate.is_some() => "decides what passes",
-                _ => continue,
-            };
+        if let Some((key, _)) = pairs.iter().find(|(key, _)| is_file(key)) {
             return Err(format!(
-                "[protocols.{name}] {key} {effect}, which a configuration found in the working directory may not do: \
+                "[protocols.{name}] {key} names a file, which a configuration found in the working directory may not do: \
                  pass --{} on the command line, or name the configuration with --config",
                 key.replace('_', "-")
             ));
