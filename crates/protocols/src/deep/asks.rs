@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::log::{DebatePoint, DeepLog, DeepRound};
-use super::positions::DebatePositions;
-use super::replies::{Revision, Stance, wire_name};
+use super::positions::{self, DebatePositions};
+use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
 
@@ -31,10 +31,19 @@ struct PageContext<'a> {
     previous_rounds: Vec<RoundContext<'a>>,
     /// Which positions replace earlier ones.
     revised: Vec<String>,
+    /// The id of the reader's position, if it has replaced its first answer.
+    own_position: Option<&'a str>,
     arguments: Vec<AssessedArgument<'a>>,
+    is_first_round: bool,
+    is_last_round: bool,
+    /// What the moderator said of the last round that it assessed.
+    last_assessment: Option<String>,
     focus: Option<String>,
-    /// The counterpoints that nobody answered, or their ids.
+    /// The ids of the counterpoints that the reader has not answered.
     open: Option<String>,
+    /// All counterpoints with their answers, and every revision with its cause.
+    counterpoints: Option<String>,
+    revisions: Option<String>,
     /// Whether the chair sorts the answers.
     sorts: bool,
     synthesis_input: String,
@@ -64,7 +73,7 @@ struct AssessedArgument<'a> {
     stance: Stance,
     confidence: f64,
     revision: Revision,
-    key_points: String,
+    content: String,
 }
 
 /// Makes the asks of one debate.
@@ -99,12 +108,14 @@ impl<'a> DeepAsks<'a> {
             ..self.page()
         };
         self.ask_debaters(DeepPhase::Debate.at(round), "deep/debater.hbs", &page, |place| {
-            let is_open = |point: &&DebatePoint| point.target == Some(place);
-            let open: Vec<String> = log.unanswered().filter(is_open).map(|point| point.id.clone()).collect();
+            let is_open =
+                |point: &&DebatePoint| point.target == Some(place) && log.answer_to(point).is_none();
+            let open: Vec<String> = log.points.iter().filter(is_open).map(|point| point.id.clone()).collect();
             let shown: Vec<String> = open.iter().map(|id| format!("[{id}]")).collect();
             let own = PageContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
+                own_position: log.is_revised(place).then(|| log.position_id(place)),
                 open: (!shown.is_empty()).then(|| joined(&shown)),
                 ..PageContext::default()
             };
@@ -115,42 +126,44 @@ impl<'a> DeepAsks<'a> {
     /// The moderator assesses the round.
     pub(super) fn moderation(&self, number: u32) -> Result<Step, Corrupt> {
         let (log, is_first) = (self.log, number == 1);
-        let key_points = |round: &DeepRound, author: usize| {
-            let is_its = |point: &DebatePoint| point.round == round.number && point.author == author;
-            log.argument(round.number, author)
-                .map(|_| self.points(|point| is_its(point) && point.target.is_none()))
-        };
-        let assessed = |round: &DeepRound, place: usize, label: &'a str| {
-            let argument = log.argument(round.number, place)?;
+        let labels = || log.debaters.iter().map(|debater| debater.label.as_str()).enumerate();
+        let arguments = labels().filter_map(|(place, label)| {
+            let argument = log.argument(number, place)?;
             Some(AssessedArgument {
                 label,
                 stance: argument.stance,
                 confidence: argument.confidence,
                 revision: argument.revision,
-                key_points: log.quoted.quote(&log.name(place), &key_points(round, place)?),
+                content: log.quoted.quote(&log.name(place), &self.argument(number, place)?.join("\n")),
             })
-        };
-        let labels = || log.debaters.iter().map(|debater| debater.label.as_str()).enumerate();
-        let round = log.round(number);
-        let arguments = labels().filter_map(|(place, label)| assessed(round?, place, label));
-        // In the first round, a first answer that is still held stands above already.
-        let current = labels().map(|(place, label)| match (is_first, log.position(place, number)) {
-            (true, text) if text == log.position(place, 0) => {
-                DebaterText { label, content: "Its first answer, as above.".to_owned() }
-            }
-            (_, text) => DebaterText { label, content: log.quoted.quote(&log.name(place), text) },
         });
-        let earlier = log.rounds.iter().filter(|round| round.number < number);
+        // A first answer that is still held stands above already.
+        let current = labels().map(|(place, label)| match log.is_revised(place) {
+            false => DebaterText { label, content: "Its first answer, as above.".to_owned() },
+            true => {
+                let content = log.quoted.quote(&log.name(place), log.position(place, number));
+                DebaterText { label, content }
+            }
+        });
+        let earlier = || log.rounds.iter().filter(|round| round.number < number);
+        let said = |round: u32, author: usize| {
+            let is_its = |point: &DebatePoint| point.round == round && point.author == author;
+            log.argument(round, author).map(|_| self.points(|point| is_its(point) && !point.is_position))
+        };
+        let last = earlier().rev().find_map(|round| round.assessment.as_ref());
         let page = PageContext {
             round_number: number,
             max_rounds: log.options.max_rounds,
-            responses: self.texts(|place| is_first.then(|| log.position(place, 0).to_owned())),
-            previous_rounds: earlier
+            is_first_round: is_first,
+            is_last_round: number >= log.options.max_rounds,
+            responses: self.texts(|place| Some(log.position(place, 0).to_owned())),
+            previous_rounds: earlier()
                 .map(|round| RoundContext {
                     round: round.number,
-                    arguments: self.texts(|place| key_points(round, place)),
+                    arguments: self.texts(|place| said(round.number, place)),
                 })
                 .collect(),
+            last_assessment: last.map(|last| log.quoted.own_words(&assessment_lines(last).join("\n"))),
             arguments: arguments.collect(),
             current: current.collect(),
             ..self.page()
@@ -196,24 +209,16 @@ impl<'a> DeepAsks<'a> {
             let statement = held.statement.as_deref().unwrap_or("As written above.");
             Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
         });
-        let last_round = log.rounds.last().map_or(0, |round| round.number);
-        let open = log.unanswered().map(|point| {
-            let note = if point.round == last_round { ", in the last round" } else { "" };
-            format!("{} (said by {}{note})", point_line(log, point), log.name(point.author))
-        });
         let quote = |what: &str, lines: Vec<String>| {
             (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
         };
-        let is_key_point = |point: &DebatePoint| point.round > 0 && point.target.is_none();
         let page = PageContext {
             sorts,
             synthesis_input: log.quoted.quote("the debate", &input),
             positions: quote("the positions", held.collect()),
-            key_points: self.texts(|place| {
-                let text = self.points(|point| point.author == place && is_key_point(point));
-                (!text.is_empty()).then_some(text)
-            }),
-            open: quote("the counterpoints", open.collect()),
+            revisions: quote("the revisions", self.revisions()),
+            key_points: self.texts(|place| self.key_points(place)),
+            counterpoints: quote("the counterpoints", self.counterpoints()),
             ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
             ..self.page()
         };
@@ -221,8 +226,10 @@ impl<'a> DeepAsks<'a> {
         if !sorts {
             remove_field(&mut schema, "positions");
         }
-        let count = if sorts { log.debaters.len() } else { last.len() };
-        let ids: Vec<String> = (1..=count).map(|number| format!("P{number}")).collect();
+        let ids: Vec<String> = match sorts {
+            true => (1..=log.debaters.len()).map(|number| format!("P{number}")).collect(),
+            false => last.iter().filter_map(|held| held.id.clone()).collect(),
+        };
         let schema = list_values(schema, "/properties/fates/items/properties/position", &ids);
         let phase = DeepPhase::Synthesis.at(log.rounds_completed());
         let mut step = self.ask_role(phase, "chair", "deep/synthesis.hbs", page, Some(Arc::new(schema)))?;
@@ -318,9 +325,7 @@ impl<'a> DeepAsks<'a> {
 
     /// A schema in which the members of these positions are debaters.
     fn with_debaters(&self, schema: ReplySchema, list: &str) -> ReplySchema {
-        let names = self.log.debaters.iter().map(|debater| debater.name());
-        let labels = self.log.debaters.iter().map(|debater| debater.label.clone());
-        let names: Vec<String> = names.chain(labels).collect();
+        let names: Vec<String> = self.log.debaters.iter().map(|debater| debater.name()).collect();
         let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
         list_values(schema, &members, &names)
     }
@@ -341,43 +346,126 @@ impl<'a> DeepAsks<'a> {
         points.map(|point| point_line(self.log, point)).collect::<Vec<_>>().join("\n")
     }
 
-    /// A round's arguments as the debaters of later rounds read them: stance, key points, counterpoints, answers, revised position.
+    /// A round's arguments as the debaters of later rounds read them.
     fn arguments(&self, round: &DeepRound) -> RoundContext<'a> {
         let arguments = self.texts(|place| {
             let argument = self.log.argument(round.number, place)?;
             let (stance, revision) = (wire_name(argument.stance), wire_name(argument.revision));
-            let is_its = |point: &DebatePoint| point.round == round.number && point.author == place;
-            let key_points = self.points(|point| is_its(point) && point.target.is_none());
-            let counterpoints = self.points(|point| is_its(point) && point.target.is_some());
-            let mut lines = vec![format!("Stance: {stance} ({revision})"), "Key points:".into(), key_points];
-            if !counterpoints.is_empty() {
-                lines.extend(["Counterpoints:".into(), counterpoints]);
+            let mut lines = vec![format!("Stance: {stance} ({revision})")];
+            lines.extend(self.argument(round.number, place)?);
+            let is_new = |point: &DebatePoint| point.round == round.number && point.author == place;
+            let position = self.points(|point| is_new(point) && point.is_position);
+            if !position.is_empty() {
+                lines.extend(["Revised position:".into(), position]);
             }
-            let answers = argument.answers.iter();
-            lines.extend(answers.map(|answer| format!("Answer to {}: {}", answer.id, answer.response)));
-            lines.extend(argument.new_position().map(|position| format!("Revised position: {position}")));
             Some(lines.join("\n"))
         });
         RoundContext { round: round.number, arguments }
     }
 
+    /// What a debater says in a round beside its position: key points, counterpoints, answers, with whom it agrees, and what it cites.
+    fn argument(&self, number: u32, place: usize) -> Option<Vec<String>> {
+        let (round, argument) = (self.log.round(number)?, self.log.argument(number, place)?);
+        let is_its = |point: &DebatePoint| point.round == number && point.author == place;
+        let key_points = self.points(|point| is_its(point) && point.is_key_point());
+        let counterpoints = self.points(|point| is_its(point) && point.target.is_some());
+        let mut lines = vec!["Key points:".into(), key_points];
+        if !counterpoints.is_empty() {
+            lines.extend(["Counterpoints:".into(), counterpoints]);
+        }
+        let answers = argument.answers.iter();
+        lines.extend(answers.map(|answer| format!("Answer to {}: {}", answer.id, answer.response)));
+        let agrees = round.verified.get(place)?.agrees_with.iter().map(|other| self.log.name(*other));
+        let agrees: Vec<String> = agrees.collect();
+        if !agrees.is_empty() {
+            lines.push(format!("Could sign the position of {}.", joined(&agrees)));
+        }
+        if argument.new_position().is_some() {
+            lines.push(format!("Revises its position, {}.", verdict::citing(self.log, round, place)));
+        }
+        Some(lines)
+    }
+
+    /// A debater's key points by round, for the chair.
+    fn key_points(&self, place: usize) -> Option<String> {
+        let rounds = self.log.rounds.iter().filter_map(|round| {
+            let number = round.number;
+            let is_its = |point: &DebatePoint| point.round == number && point.author == place;
+            let points = self.points(|point| is_its(point) && point.is_key_point());
+            let mut later = self.log.rounds.iter().filter(|later| later.number > number);
+            let is_given_up = later.any(|later| positions::gives_up(self.log, place, later.number));
+            let note = if is_given_up { ", for a position that it gave up later" } else { "" };
+            (!points.is_empty()).then(|| format!("Round {number}{note}:\n{points}"))
+        });
+        let rounds: Vec<String> = rounds.collect();
+        (!rounds.is_empty()).then(|| rounds.join("\n"))
+    }
+
+    /// Who revised its position in which round, and what it cites for that.
+    fn revisions(&self) -> Vec<String> {
+        let log = self.log;
+        let places = || 0..log.debaters.len();
+        let revised = log.rounds.iter().flat_map(|round| places().map(move |place| (round, place)));
+        let revised = revised.filter(|(round, place)| positions::is_revised(log, *place, round.number));
+        let line = |(round, place): (&DeepRound, usize)| {
+            let (number, name) = (round.number, log.name(place));
+            let what = match positions::gives_up(log, place, number) {
+                true => "gave up its position for another one",
+                false => "revised a part of its position",
+            };
+            format!("Round {number}: {name} {what}, {}.", verdict::citing(log, round, place))
+        };
+        revised.map(line).collect()
+    }
+
+    /// Every counterpoint with its answer.
+    fn counterpoints(&self) -> Vec<String> {
+        let log = self.log;
+        let last_round = log.rounds_completed();
+        let counterpoints = log.points.iter().filter(|point| point.target.is_some());
+        let line = |point: &DebatePoint| {
+            let answer = match log.answer_to(point) {
+                Some(answer) => format!("Answer: {answer}"),
+                None if point.round == last_round => {
+                    "It was made in the last round, so it could not be answered.".to_owned()
+                }
+                None => "It was not answered.".to_owned(),
+            };
+            format!("{}\n{answer}", point_line(log, point))
+        };
+        counterpoints.map(line).collect()
+    }
+
     /// Which of a debater's texts is its current position, if it has revised its first answer.
     fn revised_in(&self, place: usize) -> Option<String> {
-        let has_position = |round: &&DeepRound| {
-            self.log.argument(round.number, place).is_some_and(|argument| argument.new_position().is_some())
-        };
-        let (name, round) = (self.log.name(place), self.log.rounds.iter().rfind(has_position)?.number);
-        Some(format!("{name}: its revised position of round {round}. Its earlier positions are superseded."))
+        let (name, id) = (self.log.name(place), self.log.position_id(place));
+        let is_revised = self.log.is_revised(place);
+        is_revised.then(|| format!("{name}: [{id}]. Its earlier positions are superseded."))
     }
 }
 
 /// A point after its id.
 fn point_line(log: &DeepLog<'_>, point: &DebatePoint) -> String {
     let text = match (point.target, point.texts.as_slice()) {
-        (Some(target), [text, evidence]) => format!("To {}: {text} ({evidence})", log.name(target)),
+        (Some(target), [text, evidence]) => {
+            let because = if evidence.trim().is_empty() { "" } else { " Because: " };
+            format!("{} to {}: {text}{because}{evidence}", log.name(point.author), log.name(target))
+        }
         (_, texts) => texts.join("\n"),
     };
     format!("[{}] {text}", point.id)
+}
+
+/// What the moderator said of a round, as it reads it in the next one.
+fn assessment_lines(assessment: &Assessment) -> Vec<String> {
+    let mut lines = vec![format!("agreement_score: {:.2}", assessment.agreement_score)];
+    lines.extend(assessment.positions.iter().map(|position| {
+        let members: Vec<String> = position.members.iter().map(|member| member.debater.clone()).collect();
+        format!("Position: {} ({})", position.statement, joined(&members))
+    }));
+    lines.extend(assessment.remaining_disagreements.iter().map(|open| format!("Open: {open}")));
+    lines.extend(assessment.next_round_focus.iter().map(|focus| format!("You asked: {focus}")));
+    lines
 }
 
 fn copied(schema: &ReplySchema) -> ReplySchema {

@@ -20,8 +20,8 @@ pub struct RankedAnswer {
     pub debater: String,
     /// The mean of its evaluators' weighted scores, 1 to 10. Null if no evaluator scored it.
     pub score: Option<f64>,
-    /// The mean of its scores standardized by evaluator.
-    pub z: f64,
+    /// The mean of its scores standardized by evaluator. Null if no evaluator scored it.
+    pub z: Option<f64>,
     /// Whether a majority of its evaluators flagged it as fabricated.
     pub disqualified: bool,
 }
@@ -72,8 +72,10 @@ pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
     let mut ranked: Vec<RankedAnswer> =
         log.debaters.iter().map(|debater| rank(&debater.label, &scores)).collect();
     ranked.sort_by(|a, b| {
-        let by_score = b.score.unwrap_or(f64::MIN).total_cmp(&a.score.unwrap_or(f64::MIN));
-        let by_z = b.z.total_cmp(&a.z);
+        // An answer that nobody scored comes after those that somebody did.
+        let best_first =
+            |a: Option<f64>, b: Option<f64>| b.unwrap_or(f64::MIN).total_cmp(&a.unwrap_or(f64::MIN));
+        let (by_z, by_score) = (best_first(a.z, b.z), best_first(a.score, b.score));
         a.disqualified.cmp(&b.disqualified).then(by_z).then(by_score).then(a.debater.cmp(&b.debater))
     });
     Ok(ranked)
@@ -113,7 +115,7 @@ fn rank(label: &str, scores: &[WeightedScore]) -> RankedAnswer {
     RankedAnswer {
         debater: label.to_owned(),
         score: mean(&weighted),
-        z: mean(&z).unwrap_or_default(),
+        z: mean(&z),
         disqualified: accusers * 2 > received.len(),
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
 use serde::de::DeserializeOwned;
 
-use super::replies::{AnswerAssent, Argument, Assessment, Ratification, Revision, Synthesis};
+use super::replies::{AnswerAssent, Argument, Assessment, PointAnswer, Ratification, Revision, Synthesis};
 use super::{DeepMode, DeepOptions, DeepPhase};
 use crate::limits::LimitCheck;
 use crate::quotes::QuotedTexts;
@@ -38,15 +38,24 @@ impl Debater<'_> {
 /// Something that a debater said, with the id under which others read it.
 #[derive(Debug)]
 pub(super) struct DebatePoint {
-    /// `B0` is Debater B's first answer, `B2` its second key point, and `X3` the third counterpoint of the debate.
+    /// `B0` is Debater B's first answer, `BR1` its position as revised in round 1, `B2` its second key point, and `X3` the third
+    /// counterpoint of the debate.
     pub(super) id: String,
     /// Others read it from the next round on.
     pub(super) round: u32,
     pub(super) author: usize,
+    /// Whether it is a whole position: a first answer or a revised position.
+    pub(super) is_position: bool,
     /// The debater that a counterpoint is aimed at.
     pub(super) target: Option<usize>,
     /// A counterpoint has two: the point and the evidence.
     pub(super) texts: Vec<String>,
+}
+
+impl DebatePoint {
+    pub(super) fn is_key_point(&self) -> bool {
+        !self.is_position && self.target.is_none()
+    }
 }
 
 /// What a debater declares in an argument, as far as it verifies.
@@ -108,6 +117,7 @@ impl<'a> DeepLog<'a> {
             id: format!("{}0", debater.label),
             round: 0,
             author,
+            is_position: true,
             target: None,
             texts: vec![debater.answer.trim().to_owned()],
         }));
@@ -152,17 +162,26 @@ impl<'a> DeepLog<'a> {
 
     fn add_points(&mut self, round: u32, author: usize, argument: &Argument) {
         let label = self.debaters.get(author).map_or("", |debater| debater.label.as_str()).to_owned();
-        for point in &argument.key_points {
-            let is_own = |point: &&DebatePoint| point.author == author && point.target.is_none();
-            let id = format!("{label}{}", self.points.iter().filter(is_own).count());
-            self.points.push(DebatePoint { id, round, author, target: None, texts: vec![point.clone()] });
-        }
-        for point in &argument.counterpoints {
-            let number = 1 + self.points.iter().filter(|point| point.target.is_some()).count();
+        let point = |id: String, texts: Vec<String>| {
+            let (is_position, target) = (false, None);
+            DebatePoint { id, round, author, is_position, target, texts }
+        };
+        let is_own = |point: &&DebatePoint| point.author == author && point.is_key_point();
+        let first = 1 + self.points.iter().filter(is_own).count();
+        let key_points = (first..).zip(&argument.key_points);
+        let key_points =
+            key_points.map(|(number, text)| point(format!("{label}{number}"), vec![text.clone()]));
+        self.points.extend(key_points);
+        let first = 1 + self.points.iter().filter(|point| point.target.is_some()).count();
+        for (number, said) in (first..).zip(&argument.counterpoints) {
+            let texts = vec![said.point.clone(), said.evidence.clone()];
             // The schema admits only debaters. One that is not there would be aimed at nobody.
-            let target = Some(self.place_of(&point.target).unwrap_or(usize::MAX));
-            let texts = vec![point.point.clone(), point.evidence.clone()];
-            self.points.push(DebatePoint { id: format!("X{number}"), round, author, target, texts });
+            let target = Some(self.place_of(&said.target).unwrap_or(usize::MAX));
+            self.points.push(DebatePoint { target, ..point(format!("X{number}"), texts) });
+        }
+        if let Some(position) = argument.new_position() {
+            let revised = point(format!("{label}R{round}"), vec![position.to_owned()]);
+            self.points.push(DebatePoint { is_position: true, ..revised });
         }
     }
 
@@ -208,11 +227,28 @@ impl<'a> DeepLog<'a> {
         self.ratification(place).is_some_and(|word| word.assent == AnswerAssent::Dissent)
     }
 
-    /// The counterpoints that nobody answered, in order.
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = &DebatePoint> {
-        let verified = || self.rounds.iter().flat_map(|round| &round.verified);
-        let is_answered = move |id: &String| verified().any(|verified| verified.answered.contains(id));
-        self.points.iter().filter(move |point| point.target.is_some() && !is_answered(&point.id))
+    /// What the debater that a counterpoint is aimed at first answered to it.
+    pub(super) fn answer_to(&self, counterpoint: &DebatePoint) -> Option<&str> {
+        let target = counterpoint.target?;
+        self.rounds.iter().find_map(|round| {
+            round.verified.get(target).filter(|verified| verified.answered.contains(&counterpoint.id))?;
+            let mut answers = round.arguments.get(target)?.as_ref()?.answers.iter();
+            let is_its = |answer: &&PointAnswer| {
+                is_id(&answer.id, &counterpoint.id) && !answer.response.trim().is_empty()
+            };
+            Some(answers.find(is_its)?.response.trim())
+        })
+    }
+
+    /// Whether a debater has replaced its first answer.
+    pub(super) fn is_revised(&self, place: usize) -> bool {
+        self.position(place, u32::MAX) != self.position(place, 0)
+    }
+
+    /// The id of a debater's position after the rounds so far.
+    pub(super) fn position_id(&self, place: usize) -> &str {
+        let mut positions = self.points.iter().filter(|point| point.is_position && point.author == place);
+        positions.next_back().map_or("", |point| point.id.as_str())
     }
 
     /// `Debater A`, as everybody reads it.

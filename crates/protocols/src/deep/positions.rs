@@ -35,6 +35,8 @@ pub(super) struct FinalPosition {
 impl DebatePositions {
     pub(super) fn read(log: &DeepLog<'_>) -> Self {
         let (mut names, mut positions) = (PositionNames::default(), Self::default());
+        // The reports number the positions in the order in which they first appear, in seat order.
+        let mut numbered: Vec<String> = Vec::new();
         let mut numbers = vec![0];
         numbers.extend(log.counted().map(|round| round.number));
         for number in numbers.into_iter().filter(|_| !log.debaters.is_empty()) {
@@ -44,9 +46,14 @@ impl DebatePositions {
                 .map(|place| (log.position(place, number), !gives_up(log, place, number)))
                 .unzip();
             let named = names.next_round(&sorting, &texts, &keeps);
-            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
             let round = round_positions(log, number, &named, positions.rounds.last());
+            for held in &round.stands {
+                if !numbered.contains(&held.position) {
+                    numbered.push(held.position.clone());
+                }
+            }
             positions.rounds.push(round);
+            positions.last = last_positions(log, &sorting, &named, &numbered, declared.as_deref());
         }
         positions
     }
@@ -106,11 +113,11 @@ fn signed_pairs(log: &DeepLog<'_>, after: u32) -> Vec<(usize, usize)> {
 }
 
 /// Whether a debater takes other words for its position in a round, and declares that it gives the old one up.
-fn gives_up(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
+pub(super) fn gives_up(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
     log.argument(number, place).is_some_and(Argument::gives_up) && is_revised(log, place, number)
 }
 
-fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
+pub(super) fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
     number > 0 && !is_same_text(log.position(place, number), log.position(place, number - 1))
 }
 
@@ -164,11 +171,12 @@ fn round_positions(
     RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
 }
 
-/// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
+/// The positions with their ids. If the chair sorts, the ids follow its list; otherwise they are those of the reports.
 fn last_positions(
     log: &DeepLog<'_>,
     sorting: &Sorting,
     named: &[(String, bool)],
+    numbered: &[String],
     declared: Option<&[DeclaredGroup]>,
 ) -> Vec<FinalPosition> {
     let mut last: Vec<FinalPosition> = Vec::new();
@@ -182,7 +190,7 @@ fn last_positions(
         }
         let group = sorting.group_of(place);
         let id = match log.options.mode {
-            DeepMode::Deep => Some(last.len()),
+            DeepMode::Deep => numbered.iter().position(|other| other == name),
             _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
         last.push(FinalPosition {

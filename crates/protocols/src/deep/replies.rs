@@ -17,29 +17,29 @@ pub struct Argument {
     #[serde(default)]
     #[schemars(length(max = 24), transform = entry_question("How do you answer a counterpoint against you?"))]
     pub answers: Vec<PointAnswer>,
-    /// What are the strongest reasons for your answer, the strongest first?
+    /// What are the one to four strongest reasons for your answer, the strongest first?
     #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What is the strongest reason for your answer?"))]
     pub key_points: Vec<String>,
     /// What did others get wrong, and why?
     #[serde(default)]
     #[schemars(length(max = 12))]
     pub counterpoints: Vec<Counterpoint>,
+    /// Which texts of the others made you change your answer?
+    #[serde(default)]
+    #[schemars(length(max = 12), transform = entry_question("Which text of another debater made you change your answer?"))]
+    pub changed_because: Vec<CitedPoint>,
     /// Do you hold to your position, give it up, or give up a part of it?
     pub stance: Stance,
-    /// Which debaters' current positions could you sign as your own?
-    #[serde(default)]
-    #[schemars(length(max = 6), transform = entry_question("Which debater's current position could you sign as your own?"))]
-    pub agrees_with: Vec<String>,
-    /// Which points of the others made you change your answer?
-    #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("Which point of another debater made you change your answer?"))]
-    pub changed_because: Vec<CitedPoint>,
     /// How much does your answer change in this round?
     pub revision: Revision,
     /// What is your answer now, if it changes? Complete in itself.
     #[serde(default)]
     #[schemars(length(max = 16000))]
     pub revised_position: Option<String>,
+    /// Which debaters' current positions could you sign as your own now?
+    #[serde(default)]
+    #[schemars(length(max = 6), transform = entry_question("Which debater's current position could you sign as your own now?"))]
+    pub agrees_with: Vec<String>,
     /// How sure are you that your answer is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
@@ -64,10 +64,10 @@ impl Argument {
 pub struct Counterpoint {
     /// Which debater is wrong about something?
     pub target: String,
-    /// What is wrong with that?
+    /// What is wrong?
     #[schemars(length(max = 4000))]
     pub point: String,
-    /// Why is that wrong?
+    /// Which fact, example or step of reasoning shows that?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub evidence: String,
@@ -86,9 +86,9 @@ pub struct PointAnswer {
 /// A point that made a debater change its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CitedPoint {
-    /// Which point made you change? Its id.
+    /// Which text made you change? Its id.
     pub id: String,
-    /// Which words of that point made you change? Copy them exactly.
+    /// Which words of it made you change? Copy them exactly.
     #[schemars(length(max = 1000))]
     pub quote: String,
 }
@@ -237,7 +237,7 @@ pub struct Synthesis {
     /// What is the final answer to the question? Complete in itself.
     #[schemars(length(max = 32000))]
     pub answer: String,
-    /// What is the main reason for that answer?
+    /// Which reasons carry the answer, and why does the strongest objection not change it?
     #[schemars(length(max = 16000))]
     pub why: String,
     /// Which points stayed in dispute?
@@ -255,12 +255,12 @@ pub struct Synthesis {
 pub struct PositionRuling {
     /// Which position is it? Its id.
     pub position: String,
-    /// Does the answer adopt it, adopt a part of it, or reject it?
-    pub fate: RulingFate,
-    /// Why? If only a part is adopted, what was left out?
+    /// Why does the answer adopt or reject it? If it adopts only a part, what was left out?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub reason: String,
+    /// Does the answer adopt it, adopt a part of it, or reject it?
+    pub fate: RulingFate,
 }
 
 /// Whether the answer adopts a position.

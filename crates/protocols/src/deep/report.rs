@@ -78,14 +78,19 @@ fn vote(log: &DeepLog<'_>, place: usize) -> Option<SeatVote> {
 fn dissent_item(log: &DeepLog<'_>, dissent: &DeepDissent) -> ReportItem {
     let fate = match dissent.fate {
         Some(RulingFate::Rejected) => "Rejected by the chair",
-        Some(RulingFate::Partly) => "Adopted in part; left out",
+        Some(RulingFate::Partly) => "Adopted in part",
         Some(RulingFate::Adopted) => "Adopted by the chair, but the debater dissents",
         None => "The debater dissents",
     };
     let ruling = dissent.ruling.as_ref().map_or(String::new(), |ruling| format!(": {ruling}"));
     let mut note = format!("{}.", format!("{fate}{ruling}").trim_end_matches('.'));
     if let Some(reason) = &dissent.reason {
-        note.push_str(&format!(" Its best reason: {reason}"));
+        let place = log.place_of(&dissent.debater).unwrap_or(usize::MAX);
+        let is_statement = log.ratification(place).is_some_and(|word| word.statement.trim() == reason);
+        // A debater puts the strongest reason of an argument first, and repeats none of an earlier round.
+        let whose =
+            if is_statement { "It says of the answer" } else { "The best reason of its last argument" };
+        note.push_str(&format!(" {whose}: {reason}"));
     }
     ReportItem {
         who: Some(holder_name(log.debate, Some(&dissent.debater), &dissent.seat)),
@@ -108,7 +113,7 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
         item(name(&word.debater), text)
     });
     let body = [
-        items("Strongest points", strongest_points(log)),
+        items("Strongest points of each last argument", strongest_points(log)),
         items("What was contested", verdict.contested.iter().map(ReportItem::text)),
         items("Who signed the answer", signed),
         items(
@@ -172,8 +177,11 @@ fn answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> ReportSection {
 /// The measures of each round, and what each debater did in it.
 fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
     let cell = |value: Option<f64>| value.map_or("not known".into(), score);
-    let mut measures =
-        vec![["Round", "Pairs that agree", "Moderator's score", "New points"].map(str::to_owned).to_vec()];
+    let mut measures = vec![
+        ["Round", "Pairs that agree", "Moderator's score", "New points, by the moderator"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     let mut stances =
         vec![["Round", "Debater", "Stance", "Revision", "Confidence"].map(str::to_owned).to_vec()];
     for (round, report) in log.counted().zip(&verdict.rounds) {
@@ -215,12 +223,16 @@ fn ranking(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
     let ranked = verdict.ranking.as_ref().filter(|ranked| !ranked.is_empty())?;
     let mut rows = vec![["Rank", "Debater", "Score", "z", ""].map(str::to_owned).to_vec()];
     for (rank, answer) in (1..).zip(ranked) {
-        let note = if answer.disqualified { "disqualified" } else { "" };
+        let note = match answer.score {
+            None => "not scored",
+            Some(_) if answer.disqualified => "disqualified",
+            Some(_) => "",
+        };
         rows.push(vec![
             rank.to_string(),
             label_name(log.debate, &answer.debater),
             answer.score.map(score).unwrap_or_default(),
-            score(answer.z),
+            answer.z.map(score).unwrap_or_default(),
             note.to_owned(),
         ]);
     }

@@ -81,6 +81,19 @@ fn check_at(
     checked.into_inner().expect("the debate comes to this point")
 }
 
+/// A chair's reply whose `P1`, `P2`... name the positions in the order in which the chair reads them. Their ids are numbered in seat
+/// order over the whole debate.
+fn with_listed_ids(ask: &Ask, mut value: Value) -> Value {
+    let listed =
+        ask.schema.as_ref().unwrap().json.pointer("/properties/fates/items/properties/position/anyOf/0/enum");
+    let listed = listed.unwrap().as_array().unwrap();
+    for ruling in value.get_mut("fates").and_then(Value::as_array_mut).into_iter().flatten() {
+        let number: usize = ruling["position"].as_str().unwrap().trim_start_matches('P').parse().unwrap();
+        ruling["position"] = listed.get(number - 1).cloned().unwrap_or_else(|| json!("P99"));
+    }
+    value
+}
+
 fn argument(revision: &str) -> Value {
     let position = (revision != "no_change").then_some("tabs, revised");
     json!({"stance": "maintain", "key_points": ["width"], "counterpoints": [], "revision": revision,
@@ -313,6 +326,7 @@ fn the_synthesis_input_is_exactly_the_seeds_json() {
             .unwrap()
             .starts_with("Round 1: A: maintain, minor_update, confidence 0.50")
     );
+    assert!(input["debate_log"][0].as_str().unwrap().ends_with("new points 0.10; 1 open disagreement"));
 }
 
 /// "Quick and standard: `rounds_completed` 0, termination `all_rounds_complete`, ... `stance` null, `convergence_status`

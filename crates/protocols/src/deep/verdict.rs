@@ -1,6 +1,6 @@
 //! How `deep` ends: the verdict, the input of the synthesis, what the chair rules on each position, and who dissents.
 
-use agon_core::wording::{joined, rounds as rounds_words};
+use agon_core::wording::{counted, joined, rounds as rounds_words};
 use agon_core::{
     AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
@@ -12,6 +12,7 @@ use super::positions::{self, DebatePositions};
 use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::quotes::is_same_text;
 use crate::sorting::short_name;
 
 /// The verdict of `deep`, as the outcome carries it.
@@ -151,7 +152,8 @@ pub struct DeepDissent {
     pub seat: String,
     /// The final position, whole.
     pub position: String,
-    /// The debater's best reason, whole: its statement on the answer, or the first key point of its last argument.
+    /// The debater's best reason, whole: its statement on the answer, or the first key point of its last argument, which is the
+    /// strongest of that argument.
     pub reason: Option<String>,
     /// What the chair rules on the position. Null if it does not.
     pub fate: Option<RulingFate>,
@@ -250,43 +252,59 @@ impl FinalRulings {
 
     /// What became of a debater's first answer, and why.
     fn fate(&self, log: &DeepLog<'_>, place: usize) -> (Fate, String) {
-        let given_up = positions::given_up(log, place, &self.positions.rounds).map(|round| {
-            let cited = round.verified.get(place).map(|verified| joined(&verified.cited)).unwrap_or_default();
-            let cause = if cited.is_empty() {
-                "citing nothing that verifies".into()
-            } else {
-                format!("citing {cited}")
-            };
-            format!("given up in round {}, {cause}", round.number)
-        });
+        let given_up = positions::given_up(log, place, &self.positions.rounds)
+            .map(|round| format!("in round {}, {}", round.number, citing(log, round, place)));
+        let revised = revised_rounds(log, place);
+        // The chair rules on the position at the end, which is not always the first answer.
+        let (revisions, it) = match (&given_up, revised.is_empty()) {
+            (Some(given_up), _) => (format!("given up {given_up}; "), "its holder's final position"),
+            (None, false) => (format!("revised in {}; ", rounds_words(&revised)), "its final form"),
+            (None, true) => (String::new(), "it"),
+        };
         let record = self.record(place);
         let reason = record.and_then(|record| record.reason.as_deref());
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        let ruling = match record.and_then(|record| record.fate) {
-            Some(RulingFate::Adopted) => format!("the chair adopts it{reason}"),
-            Some(RulingFate::Partly) => format!("the chair adopts a part of it{reason}"),
-            Some(RulingFate::Rejected) => format!("the chair rejects it{reason}"),
-            None if log.synthesis.is_none() => "there is no answer that could adopt it".to_owned(),
-            None => "the chair did not say what became of it".to_owned(),
+        let fate = record.and_then(|record| record.fate);
+        let ruling = match fate {
+            Some(RulingFate::Adopted) => format!("the chair adopts {it}{reason}"),
+            Some(RulingFate::Partly) => format!("the chair adopts a part of {it}{reason}"),
+            Some(RulingFate::Rejected) => format!("the chair rejects {it}{reason}"),
+            None if log.synthesis.is_none() => format!("there is no answer that could adopt {it}"),
+            None => format!("the chair did not say what became of {it}"),
         };
         let word = log.ratification(place).map_or(String::new(), |word| {
             format!("; {}: {}", assent_words(word.assent), word.statement.trim())
         });
-        let fate = record.and_then(|record| record.fate);
-        match (self.is_dissent(log, place), given_up) {
-            (true, Some(given_up)) => {
-                (Fate::Minority, format!("{given_up}; of its final position, {ruling}{word}"))
-            }
-            (true, None) => (Fate::Minority, format!("{ruling}{word}")),
-            (false, Some(given_up)) => (Fate::Refuted, given_up),
-            (false, None) => match fate {
-                Some(RulingFate::Adopted | RulingFate::Partly) => (Fate::Adopted, format!("{ruling}{word}")),
-                // Its holder accepts an answer that rejects it.
-                Some(RulingFate::Rejected) => (Fate::Refuted, format!("{ruling}{word}")),
-                None => (Fate::NotSettled, format!("{ruling}{word}")),
-            },
+        let reason = format!("{revisions}{ruling}{word}");
+        match (self.is_dissent(log, place), given_up, fate) {
+            (true, ..) => (Fate::Minority, reason),
+            (false, Some(given_up), _) => (Fate::Refuted, given_up),
+            (false, None, Some(RulingFate::Adopted | RulingFate::Partly)) => (Fate::Adopted, reason),
+            // Its holder accepts an answer that rejects it.
+            (false, None, Some(RulingFate::Rejected)) => (Fate::Refuted, reason),
+            (false, None, None) => (Fate::NotSettled, reason),
         }
     }
+}
+
+/// What a debater cites for revising its position in a round.
+pub(super) fn citing(log: &DeepLog<'_>, round: &DeepRound, place: usize) -> String {
+    let cited = round.verified.get(place).map_or(&[][..], |verified| &verified.cited);
+    let is_silent =
+        log.argument(round.number, place).is_none_or(|argument| argument.changed_because.is_empty());
+    match cited {
+        [] if is_silent => "citing nothing".to_owned(),
+        [] => "citing nothing that verifies".to_owned(),
+        cited => format!("citing {}", joined(cited)),
+    }
+}
+
+/// The rounds in which a debater revised its first answer, if it now has other words for it.
+fn revised_rounds(log: &DeepLog<'_>, place: usize) -> Vec<u32> {
+    let is_revised = |number: &u32| positions::is_revised(log, place, *number);
+    let rounds = log.rounds.iter().map(|round| round.number).filter(is_revised);
+    let is_other = !is_same_text(log.position(place, 0), log.position(place, u32::MAX));
+    rounds.filter(|_| is_other).collect()
 }
 
 /// What a debater says to the answer, in words that follow its name.
@@ -417,9 +435,13 @@ fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
         None => format!("{}: absent, position carried", debater.label),
     });
     let stances: Vec<String> = stances.collect();
-    let open = round.assessment.as_ref().map_or(0, |assessment| assessment.remaining_disagreements.len());
+    // Without an assessment it is not known what is open.
+    let open = round.assessment.as_ref().map_or(String::new(), |assessment| {
+        let open = assessment.remaining_disagreements.len();
+        format!("; {}", counted(open as u64, "open disagreement"))
+    });
     let (number, assessment) = (round.number, round.assessment_words());
-    format!("Round {number}: {}; {assessment}; {open} open disagreements", stances.join("; "))
+    format!("Round {number}: {}; {assessment}{open}", stances.join("; "))
 }
 
 fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions) -> RoundReport {

@@ -68,7 +68,10 @@ fn without_a_moderator_only_stability_and_max_rounds_end_the_loop() {
         });
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds));
         assert_eq!(outcome.verdict["rounds"][0]["assessed"], false);
-        assert_eq!(outcome.verdict["synthesis_input"]["convergence_status"], Value::Null);
+        let input = &outcome.verdict["synthesis_input"];
+        assert_eq!(input["convergence_status"], Value::Null);
+        let line = input["debate_log"][0].as_str().unwrap();
+        assert!(line.ends_with("; unassessed"), "what is open is not known: {line}");
         assert!(outcome.warnings.iter().any(|warning| warning.contains("unassessed")));
     }
 }

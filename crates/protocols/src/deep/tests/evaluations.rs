@@ -106,6 +106,22 @@ fn a_warning_says_that_there_are_no_evaluations() {
     assert!(outcome.warnings.iter().any(|warning| warning.contains("not ranked")));
 }
 
+/// "What nobody declared ... is `unknown`: never 0": an answer that nobody scored has no z-score and does not rank above others.
+#[test]
+fn an_answer_that_nobody_scored_is_not_ranked_above_others() {
+    let brief = brief(&["a/x"], &[("mode", "standard")]);
+    let (_, debate) = run_brief(brief, &|ask, phase, round| match (phase, ask.about.as_deref()) {
+        ("evaluate", Some("A")) => None,
+        ("evaluate", Some("B")) => Some(evaluation(9.0, false, false)),
+        ("evaluate", _) => Some(evaluation(3.0, false, false)),
+        _ => plain(phase, round, &[], &[]),
+    });
+    let rows = debate.outcome.as_ref().unwrap().verdict["ranking"].as_array().unwrap().clone();
+    let labels: Vec<&Value> = rows.iter().map(|row| &row["debater"]).collect();
+    assert_eq!(labels, ["B", "C", "A"]);
+    assert_eq!((&rows[2]["score"], &rows[2]["z"]), (&Value::Null, &Value::Null));
+}
+
 /// An evaluator that gives 8 and 6 has a mean of 7 and a deviation of 1, so the z-scores are 1 and -1.
 #[test]
 fn scores_are_standardized_by_evaluator() {

@@ -375,7 +375,8 @@ fn play_case(case: &MeaningCase, texts: &[&str; 6], score: f64) -> Debate {
                 .fates
                 .iter()
                 .map(|(id, fate)| json!({"position": id, "fate": fate, "reason": "so ruled"}));
-            Some(json!({"answer": text(GO), "why": "reasons", "fates": fates.collect::<Vec<_>>()}))
+            let fates: Vec<Value> = fates.collect();
+            Some(with_listed_ids(ask, json!({"answer": text(GO), "why": "reasons", "fates": fates})))
         }
     })
 }
@@ -464,6 +465,8 @@ const CAUSES: &[(&str, &str, &str, bool)] = &[
     ("X1", "see the\nterminal", "its evidence", true),
     ("A1", "readers choose", "a key point of another debater", true),
     ("A0", "Tabs", "a first answer of another debater", true),
+    ("CR1", "spaces in Python", "a revised position of another debater", true),
+    ("C0", "spaces in Python", "words of a revised position that are not in the first answer", false),
     ("X1", "too narrow", "words that are not there", false),
     ("X1", "", "an empty quote", false),
     ("X1", "readers choose", "a quote of another point", false),
@@ -488,6 +491,10 @@ fn a_change_is_evidenced_if_a_cause_verifies() {
             }
             ("debate", Some("Debater A"), 2) => value["key_points"] = json!(["later"]),
             ("debate", Some("Debater B"), 1) => value["key_points"] = json!(["I stay"]),
+            ("debate", Some("Debater C"), 1) => {
+                value["revision"] = json!("minor_update");
+                value["revised_position"] = json!("Tabs, but spaces in Python.");
+            }
             ("debate", Some("Debater B"), 2) => {
                 value["revision"] = json!("major_revision");
                 value["revised_position"] = json!("Spaces.");
@@ -525,7 +532,8 @@ fn a_change_is_evidenced_if_a_cause_verifies() {
     }
 }
 
-/// "`answers: [{id, response}]` (to counterpoints aimed at it)". The chair reads "the counterpoints that were not answered".
+/// "`answers: [{id, response}]` (to counterpoints aimed at it)". The chair reads "the counterpoints that were not answered", and the
+/// others with their answers.
 #[test]
 fn only_a_counterpoint_against_the_debater_is_answered() {
     for (id, response, is_answered) in [
@@ -544,7 +552,8 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
                         {"target": "Debater C", "point": "q", "evidence": "e"}]);
                 }
                 ("debate", Some("Debater B"), 2) => {
-                    value["answers"] = json!([{"id": id, "response": response}])
+                    value["answers"] = json!([{"id": id, "response": response}]);
+                    value["counterpoints"] = json!([{"target": "Debater A", "point": "r", "evidence": ""}]);
                 }
                 ("synthesis", ..) => *chair.borrow_mut() = ask.prompt.user(),
                 _ => {}
@@ -552,9 +561,78 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
             Some(value)
         });
         let chair = chair.into_inner();
-        let (_, open) = chair.split_once("## Counterpoints That Were Not Answered").unwrap();
-        assert_eq!(!open.contains("[X1]"), is_answered, "{id} {response:?}");
-        assert!(open.contains("[X2] To Debater C: q (e) (said by Debater A)"), "{open}");
+        let (_, said) = chair.split_once("## Counterpoints and Answers").unwrap();
+        let answer = if is_answered { "Answer: No." } else { "It was not answered." };
+        let first = format!("[X1] Debater A to Debater B: p Because: e\n{answer}\n");
+        assert!(said.contains(&first), "{id} {response:?}: {said}");
+        assert!(said.contains("[X2] Debater A to Debater C: q Because: e\nIt was not answered.\n"), "{said}");
+        let last =
+            "[X3] Debater B to Debater A: r\nIt was made in the last round, so it could not be answered.";
+        assert!(said.contains(last), "{said}");
+    }
+}
+
+/// One numbering: the chair reads the ids under which the reports show the positions, in the order of their first appearance and in
+/// seat order. The report tells a first answer from what its holder made of it, and says what a change cites.
+#[test]
+fn the_report_has_the_chairs_ids_and_tells_first_answers_from_final_positions() {
+    let texts = LANGUAGES[0];
+    for (causes, cites) in [
+        (json!([]), "in round 1, citing nothing"),
+        (json!([{"id": "A0", "quote": "made up"}]), "in round 1, citing nothing that verifies"),
+        (json!([{"id": "A0", "quote": "Use Go"}]), "in round 1, citing [A0] of Debater A: \"Use Go\""),
+    ] {
+        let chair = std::cell::RefCell::new(String::new());
+        let set = [("min_rounds", "1"), ("max_rounds", "1")];
+        let now = [GO_AGAIN, OUT_OF_REDIS, GO_FOR_NEW];
+        let debate = play_unverified(brief(MODELS, &set), &|ask, phase, round| match phase {
+            "answer" => Some(json!(texts[[GO, OUT_OF_REDIS, NEVER_GO][place(&ask.seat)?]])),
+            "debate" => {
+                let own = place(&ask.seat)?;
+                let mut value = argument(["minor_update", "no_change", "major_revision"][own]);
+                value["revised_position"] = json!(texts[now[own]]);
+                value["changed_because"] = if own == 2 { causes.clone() } else { json!([]) };
+                Some(value)
+            }
+            "moderate" => {
+                let mut value = assessment(0.5, 0.9);
+                let group = |place: usize| json!({"statement": format!("S{place}"), "members": [{"debater": name(place), "quote": texts[now[place]]}]});
+                value["positions"] = json!([group(0), group(1), group(2)]);
+                Some(value)
+            }
+            "synthesis" => {
+                *chair.borrow_mut() = ask.prompt.user();
+                let fate = |(id, fate): (&str, &str)| json!({"position": id, "fate": fate, "reason": "So."});
+                let fates = [("P1", "adopted"), ("P2", "partly"), ("P3", "adopted")].map(fate);
+                Some(with_listed_ids(ask, json!({"answer": "Go.", "why": "w", "fates": fates})))
+            }
+            _ => plain(phase, round, &[], &[]),
+        });
+        let (outcome, view) = (debate.outcome.as_ref().unwrap(), Deep.view(&debate).unwrap());
+        let mut numbered: Vec<&str> = Vec::new();
+        for held in view.positions.rounds.iter().flat_map(|round| &round.stands) {
+            if !numbered.contains(&held.position.as_str()) {
+                numbered.push(&held.position);
+            }
+        }
+        for record in outcome.verdict["positions"].as_array().unwrap() {
+            let label = record["debaters"][0].as_str().unwrap();
+            let held = view.positions.at_last(&outcome.labels[label]).unwrap();
+            let number = 1 + numbered.iter().position(|name| *name == held.position).unwrap();
+            assert_eq!(record["position"], format!("P{number}"));
+            let line =
+                format!("[P{number}] {} (held by Debater {label})", record["statement"].as_str().unwrap());
+            assert!(chair.borrow().contains(&line), "{line}");
+        }
+        let reasons: Vec<&str> = outcome.positions.iter().map(|held| held.reason.as_str()).collect();
+        let expected = [
+            "revised in round 1; the chair adopts its final form: So.",
+            "the chair adopts a part of it: So.",
+            cites,
+        ];
+        assert_eq!(reasons, expected);
+        let note = view.dissent[0].note.as_deref();
+        assert_eq!(note, Some("Adopted in part: So. The best reason of its last argument: width"));
     }
 }
 

@@ -48,8 +48,10 @@ fn prompts_have_the_sections_of_the_seed() {
                 "## Previous Round Arguments",
                 "Stance: maintain (minor_update)",
                 "Key points:\n[A1] width",
-                "Revised position: tabs, revised",
-                "- Debater A: its revised position of round 1. Its earlier positions are superseded.",
+                "Revises its position, citing nothing.",
+                "Revised position:\n[AR1] tabs, revised",
+                "- Debater A: [AR1]. Its earlier positions are superseded.",
+                "You have replaced it: your position is now [",
                 "## Focus of This Round\nThe moderator asks you to address:",
                 "the width",
             ],
@@ -65,13 +67,18 @@ fn prompts_have_the_sections_of_the_seed() {
                 "- Confidence: 0.5",
                 "- Revision: minor_update",
                 "## Assessment Instructions",
-                "## Key Points of Round 1",
+                "## First Answers",
+                "## Points of Round 1",
                 "[A1] width",
+                "## Your Last Assessment",
+                "agreement_score: 0.10\nOpen: width\nYou asked: the width",
+                "Key points:\n[A2] width\nRevises its position, citing nothing.",
                 "## Current Positions",
                 "tabs, revised",
             ],
         ),
-        ("moderate", 1, &["## First Answers", "Tabs, because of width.", "This is the first round"]),
+        ("moderate", 1, &["## First Answers", "Tabs, because of width.", "`first_positions`"]),
+        ("moderate", 3, &["This is the last round: `should_stop` is true"]),
         (
             "synthesis",
             3,
@@ -81,8 +88,10 @@ fn prompts_have_the_sections_of_the_seed() {
                 "\"debate_log\"",
                 "## The Positions",
                 "[P1] As written above. (held by Debater A, Debater B and Debater C)",
+                "## How the Positions Changed",
+                "Round 1: Debater A revised a part of its position, citing nothing.",
                 "## Key Points",
-                "[A3] width",
+                "Round 3:\n[A3] width",
             ],
         ),
     ] {
@@ -104,11 +113,12 @@ fn what_is_not_there_is_not_mentioned() {
     let text = |phase: &str, round: u32| &seen.iter().find(|row| row.0 == phase && row.1 == round).unwrap().3;
     for (phase, round, absent) in [
         ("answer", 0, &["Debater A", "## The Person"][..]),
-        ("debate", 1, &["## Previous Round", "superseded", "## Focus", "`answers`"]),
+        ("debate", 1, &["## Previous Round", "superseded", "You have replaced", "## Focus", "`answers`"]),
         ("debate", 2, &["`answers`", "## The Person"]),
-        ("moderate", 1, &["## Key Points of Round"]),
-        ("moderate", 2, &["## First Answers", "`first_positions`", "This is the first round"]),
-        ("synthesis", 3, &["`positions`: sort", "Not Answered", "Ranking"]),
+        ("moderate", 1, &["## Points of Round", "## Your Last Assessment", "last round"]),
+        ("moderate", 2, &["`first_positions`", "last round"]),
+        ("moderate", 3, &["would move the debate most", "This is advice"]),
+        ("synthesis", 3, &["`positions`: sort", "## Counterpoints", "Ranking"]),
     ] {
         for section in absent {
             assert!(!text(phase, round).contains(section), "{phase} {round} has {section:?}");
@@ -196,7 +206,7 @@ fn ids_are_shown_before_what_they_name_and_listed_by_the_schema() {
     assert_eq!(of(2, "Debater A").2, [""; 0], "the counterpoint is aimed at B");
     assert_eq!(of(2, "Debater B").3, ["A0", "C0", "A1", "X1", "C1"]);
     assert_eq!(of(2, "Debater A").3, ["B0", "C0", "B1", "C1"]);
-    assert!(of(2, "Debater B").4.contains("[X1] To Debater B: too wide (see)"));
+    assert!(of(2, "Debater B").4.contains("[X1] Debater A to Debater B: too wide Because: see"));
     assert!(of(2, "Debater B").4.contains("[A1] point of Debater A"));
     assert!(of(2, "Debater B").4.contains("[X1]. Answer each of them in `answers`"));
 }

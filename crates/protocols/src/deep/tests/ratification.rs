@@ -11,9 +11,12 @@ fn ratified(limits: DebateLimits, assent: &dyn Fn(&str) -> Option<&'static str>)
     brief.limits = limits;
     play_unverified(brief, &|ask, phase, round| match phase {
         "answer" => Some(json!(format!("Position of {}", ask.seat))),
-        "synthesis" => Some(json!({"answer": "Tabs.", "why": "Width.", "fates": [
+        "synthesis" => Some(with_listed_ids(
+            ask,
+            json!({"answer": "Tabs.", "why": "Width.", "fates": [
             {"position": "P1", "fate": "adopted", "reason": "it holds"}, {"position": "P2", "fate": "partly", "reason": "the date"},
-            {"position": "P3", "fate": "rejected", "reason": "it is wrong"}]})),
+            {"position": "P3", "fate": "rejected", "reason": "it is wrong"}]}),
+        )),
         "ratify" => Some(json!({"assent": assent(ask.label.as_deref().unwrap())?, "statement": "My word."})),
         _ => plain(phase, round, &["no_change"], &[(0.1, 0.9)]),
     })
