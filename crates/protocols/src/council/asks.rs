@@ -14,9 +14,10 @@ use super::log::{
 };
 use super::moderation::{self, InterventionKind, ModeratorIntervention};
 use super::replies::{ReplyForm, SchemaChoices};
-use super::verdict::{StatedTerm, stated_conditions, stated_risks};
+use super::verdict::{StatedTerm, decide, stated_conditions, stated_risks};
 use super::{CouncilPhase, prompts};
 use crate::prompt::{PromptSet, new_ask};
+use crate::quotes::is_same_text;
 
 /// Makes the asks of one debate.
 pub(super) struct AskBuilder<'a> {
@@ -50,6 +51,7 @@ struct SharedContext {
     unanswered: String,
     judged: String,
     second: String,
+    before: Vec<QuotedEntry>,
     messages: Vec<QuotedEntry>,
     steelmanned: Vec<String>,
     open: Vec<QuotedEntry>,
@@ -57,20 +59,24 @@ struct SharedContext {
     conditions: Vec<QuotedEntry>,
     risks: Vec<QuotedEntry>,
     has_terms: bool,
+    decision: String,
 }
 
 /// What a template shows to one seat.
 #[derive(Debug, Default, Serialize)]
 struct SeatContext {
     role: String,
-    charter: String,
     others: String,
     vote: &'static str,
+    /// Messages that the seat sent or has answered.
+    earlier: Vec<QuotedEntry>,
     messages: Vec<QuotedEntry>,
     challenges: Vec<QuotedEntry>,
     challenge: QuotedEntry,
     response: Option<String>,
+    why: Option<String>,
     point: String,
+    shown: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -155,7 +161,7 @@ impl<'a> AskBuilder<'a> {
             "challenge",
             ReplyForm::Examination,
             round,
-            SharedContext { exchanges, ..Default::default() },
+            SharedContext { exchanges, open: self.opening_questions(), ..Default::default() },
         )?;
         let asks = log.active.iter().map(|seat| {
             let councillors = self.addressees(&log.active, seat);
@@ -175,12 +181,15 @@ impl<'a> AskBuilder<'a> {
         let phase = self.phase("respond", ReplyForm::Response, round, SharedContext::default())?;
         let asks = self.log.active.iter().map(|seat| {
             let due = || self.log.challenges.iter().filter(|put| put.is_due(round) && put.to == *seat);
-            let messages = || self.log.messages_of(round).filter(|message| message.to == *seat);
+            let is_due = |message: &PeerMessage| message.round == round && message.to == *seat;
+            let messages = || self.log.messages.iter().filter(|message| is_due(message));
             let vote = self.log.standings().get(seat).map_or("", |held| held.vote.as_str());
             let context = SeatContext {
                 vote,
                 challenges: due().map(|put| self.challenge(put)).collect(),
-                messages: self.messages(|message| message.round == round && message.to == *seat),
+                earlier: self
+                    .messages(|message| (message.from == *seat || message.to == *seat) && !is_due(message)),
+                messages: self.messages(is_due),
                 ..SeatContext::default()
             };
             let choices = SchemaChoices {
@@ -201,11 +210,15 @@ impl<'a> AskBuilder<'a> {
         let is_second = |put: &&Challenge| put.re_asked.is_some_and(|again| again < number);
         let done = log.rounds.iter().flat_map(|round| &round.interventions);
         let steelmanned = done.filter_map(ModeratorIntervention::steelmanned_point);
+        let superseded = round.before.iter().filter(|(seat, before)| {
+            round.after.get(*seat).is_some_and(|after| position_text(after) != position_text(before))
+        });
         let context = SharedContext {
             judged: id_list(judged().filter(|put| !is_second(put)).map(|put| put.id.as_str())),
             second: id_list(judged().filter(is_second).map(|put| put.id.as_str())),
             unanswered: id_list(round.unanswered.iter().map(String::as_str)),
-            messages: self.messages(|message| message.round == number),
+            before: superseded.map(|(seat, before)| self.said(seat, &position_text(before))).collect(),
+            messages: self.messages(|_| true),
             steelmanned: steelmanned.map(|point| log.texts.quote("the point", point)).collect(),
             ..SharedContext::default()
         };
@@ -222,6 +235,7 @@ impl<'a> AskBuilder<'a> {
     fn conclusion(&self) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let (conditions, risks, last) = (stated_conditions(log), stated_risks(log), log.options.rounds);
+        let decision = decide(&log.votes(), log.quorum());
         let second = || log.challenges.iter().filter(|put| put.is_judged_in(last + 1));
         let finals = log.finals.iter().map(|(seat, said)| {
             let mut lines = vec![
@@ -240,6 +254,7 @@ impl<'a> AskBuilder<'a> {
             conditions: conditions.iter().map(term).collect(),
             risks: risks.iter().map(term).collect(),
             has_terms: !conditions.is_empty() || !risks.is_empty(),
+            decision: decision.map_or(String::new(), |decided| decided.words()),
             second: id_list(second().map(|put| put.id.as_str())),
             ..SharedContext::default()
         };
@@ -300,8 +315,11 @@ impl<'a> AskBuilder<'a> {
         let context = SharedContext { question: quoted.clone(), ..SharedContext::default() };
         let phase = self.phase(file, form, planned.round + 1, context)?;
         let asks = planned.asked(self.log).into_iter().map(|seat| {
-            let mut context = SeatContext { point: quoted.clone(), ..SeatContext::default() };
+            let shown = self.log.texts.quote("what shows it", &planned.quote);
+            let mut context = SeatContext { point: quoted.clone(), shown, ..SeatContext::default() };
             if let Some(put) = challenge {
+                let why = planned.why.as_deref().filter(|why| has_words(why));
+                context.why = why.map(|why| self.log.texts.quote("the moderator", why));
                 context.challenge = self.challenge(put);
                 context.response = put.response.as_deref().map(|response| self.log.texts.own_words(response));
             }
@@ -340,11 +358,7 @@ impl<'a> AskBuilder<'a> {
         choices: &SchemaChoices,
     ) -> Result<Ask, Corrupt> {
         let member = self.log.members.iter().find(|member| member.seat.id == seat).ok_or(Corrupt::Empty)?;
-        let context = SeatContext {
-            role: self.plain_line(&member.role.name),
-            charter: self.plain_line(&member.role.charter),
-            ..context
-        };
+        let context = SeatContext { role: self.plain_line(&member.role.name), ..context };
         let tail = self.prompts.tail(&format!("council/{}.hbs", phase.file), &context)?;
         let prompt = Prompt { system: self.system.clone(), shared: phase.shared.clone(), tail };
         Ok(new_ask(member.seat, prompt, Some(Arc::new(phase.form.schema(choices)))))
@@ -401,7 +415,10 @@ impl<'a> AskBuilder<'a> {
         let interventions = round.interventions.iter().flat_map(|done| {
             done.replies.iter().map(|reply| QuotedEntry {
                 note: match done.kind {
-                    InterventionKind::Evasion => "was asked again".to_owned(),
+                    InterventionKind::Evasion => {
+                        let id = done.about.as_deref().unwrap_or_default();
+                        format!("was asked again, because [{id}] had no direct answer")
+                    }
                     InterventionKind::Groupthink => "was asked to argue the opposite".to_owned(),
                     InterventionKind::Stale => {
                         format!("was asked: {}", log.texts.shown(&one_line(&done.question)))
@@ -411,6 +428,12 @@ impl<'a> AskBuilder<'a> {
             })
         });
         RoundEntry { number: round.number, said: said.collect(), interventions: interventions.collect() }
+    }
+
+    /// The questions of the openings, as long as no round has put them to those who answer.
+    fn opening_questions(&self) -> Vec<QuotedEntry> {
+        let asked = self.log.challenges.iter().filter(|_| self.log.rounds.is_empty());
+        asked.map(|put| self.challenge(put)).collect()
     }
 
     fn challenge(&self, challenge: &Challenge) -> QuotedEntry {
@@ -428,6 +451,7 @@ impl<'a> AskBuilder<'a> {
             QuotedEntry {
                 id: message.id.clone(),
                 to: to.to_owned(),
+                note: message.round.to_string(),
                 answer,
                 ..self.said(&message.from, &text)
             }
@@ -484,8 +508,13 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
         let changed = if held.changed { "Changed its position because" } else { "Kept its position because" };
         lines.push(format!("{changed}: {}", held.because));
     }
+    // A new argument is a key argument, too, and stands with the position.
+    let is_key = |new: &String| {
+        let held = round.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
+        held.into_iter().any(|text| is_same_text(text, new))
+    };
     let new = round.responded.get(seat).map(|said| texts_of(&said.new_arguments)).unwrap_or_default();
-    lines.extend(new.iter().map(|argument| format!("New argument: {argument}")));
+    lines.extend(new.iter().filter(|new| !is_key(new)).map(|new| format!("New argument: {new}")));
     lines
 }
 

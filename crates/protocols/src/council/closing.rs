@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
 use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
-use super::replies::{ChallengeStance, CouncilVote};
+use super::replies::CouncilVote;
 use super::verdict::{CouncilVerdict, decide, stated_conditions, verified_conclusion};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
@@ -60,7 +60,7 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
     })
 }
 
-/// What became of an opening position, by the votes: on the side of the decision from first to last, given up for it, or dissent.
+/// What became of an opening position, by the votes: held to the end on the side of the decision, given up for it, or dissent.
 fn fate(log: &CouncilLog<'_>, seat: &str, opening: &CouncillorStanding) -> PositionFate {
     let provisional = log.standings().get(seat).map_or(opening.vote, |held| held.vote);
     let (last, voted) = match log.finals.get(seat) {
@@ -74,25 +74,29 @@ fn fate(log: &CouncilLog<'_>, seat: &str, opening: &CouncillorStanding) -> Posit
         Some(decided) if last.is_in_favour() != decided.vote.is_in_favour() => {
             (Fate::Minority, format!("{voted}; the decision is {}", decided.vote.as_str()))
         }
-        Some(_) if opening.vote.is_in_favour() == last.is_in_favour() => {
-            (Fate::Adopted, format!("{voted}, on the side of the decision from the opening on"))
+        Some(_) if opening.vote == last => {
+            (Fate::Adopted, format!("{voted} as in the opening, on the side of the decision"))
         }
         Some(_) => (
             Fate::Refuted,
-            format!("{voted} after {} in the opening{}", opening.vote.as_str(), turning_point(log, seat)),
+            format!(
+                "{voted} after {} in the opening{}",
+                opening.vote.as_str(),
+                turning_point(log, seat, last)
+            ),
         ),
     };
     PositionFate { seat: seat.to_owned(), label: None, position: opening.position.clone(), fate, reason }
 }
 
-/// When a councillor's provisional vote changed sides for the last time, and why.
-fn turning_point(log: &CouncilLog<'_>, seat: &str) -> String {
-    let sides = |round: &CouncilRound<'_>| {
-        let (before, after) = (round.before.get(seat)?, round.after.get(seat)?);
-        let is_turned = before.vote.is_in_favour() != after.vote.is_in_favour();
-        is_turned.then(|| format!("; changed in round {}: {}", round.number, after.because))
-    };
-    log.rounds.iter().rev().find_map(sides).unwrap_or_else(|| "; changed in the final vote".to_owned())
+/// When a councillor's vote became its last one, and why.
+fn turning_point(log: &CouncilLog<'_>, seat: &str, last: CouncilVote) -> String {
+    let turned = log.rounds.iter().rev().find(|round| round.is_vote_changed(seat));
+    let after = turned.and_then(|round| round.after.get(seat)).filter(|after| after.vote == last);
+    after.map_or_else(
+        || "; changed in the final vote".to_owned(),
+        |after| format!("; changed in round {}: {}", after.round, after.because),
+    )
 }
 
 fn dissent(log: &CouncilLog<'_>, held: &PositionFate) -> CouncilDissent {
@@ -208,7 +212,7 @@ pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     for round in log.rounds.iter().filter(|round| !round.responded.is_empty()) {
         let stands = round.after.iter().map(|(seat, held)| {
             let change = (held.changed || round.is_vote_changed(seat)).then(|| PositionChange {
-                cited: cited(log, round, seat),
+                cited: cited(log, round.number, seat, &held.because),
                 reason: Some(held.because.clone()).filter(|because| !because.is_empty()),
             });
             seat_position(seat, held.vote, change)
@@ -258,24 +262,22 @@ fn round_positions(
     RoundPositions { round, stands, ruling, ballots }
 }
 
-/// What a change rests on: the challenges of others that the councillor granted something in this round, and the ids in its reason of
-/// challenges and messages that were put to it.
-fn cited(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Vec<String> {
-    let because = round.after.get(seat).map_or("", |held| held.because.as_str());
+/// The challenges and messages that a councillor's reason names by their ids, among those that it was shown when it gave the reason.
+pub(super) fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str) -> Vec<String> {
     let is_named = |id: &str| {
         because.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case(id))
     };
-    let challenges = log.challenges.iter().filter(|put| put.to == seat && put.round <= round.number);
-    let challenges = challenges.filter(|put| {
-        let stance = put.answer_in(round.number).and_then(|answer| answer.stance);
-        is_named(&put.id) || stance.is_some_and(ChallengeStance::concedes)
-    });
+    // What is put to others in a round, the openings' questions in round 1, is public from the next round on.
+    let challenges = log
+        .challenges
+        .iter()
+        .filter(|put| (put.to == seat && put.round <= round) || put.round.max(1) < round);
     let received = log.messages.iter().filter(|sent| {
-        let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round.number;
-        (sent.to == seat && sent.round <= round.number) || is_reply_read
+        let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round;
+        (sent.to == seat && sent.round <= round) || is_reply_read
     });
-    let ids = challenges.map(|put| &put.id).chain(received.map(|sent| &sent.id).filter(|id| is_named(id)));
-    ids.map(|id| format!("[{id}]")).collect()
+    let ids = challenges.map(|put| &put.id).chain(received.map(|sent| &sent.id));
+    ids.filter(|id| is_named(id)).map(|id| format!("[{id}]")).collect()
 }
 
 /// What each councillor would have voted before it read anybody.

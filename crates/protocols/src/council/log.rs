@@ -540,11 +540,6 @@ impl Challenge {
         }
     }
 
-    /// What it is about: the claim, or the question of an opening.
-    pub(super) fn point(&self) -> &str {
-        if self.claim.is_empty() { &self.question } else { &self.claim }
-    }
-
     /// Whether it must be answered in this round.
     pub(super) fn is_due(&self, round: u32) -> bool {
         self.fate == ChallengeFate::Open && self.round <= round

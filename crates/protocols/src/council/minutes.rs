@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
 use super::log::{Challenge, CouncilLog, CouncilRound, PeerMessage, one_line, phase_replies};
-use super::moderation::{INTERVENTIONS_MAX, InterventionKind};
+use super::moderation::{INTERVENTIONS_MAX, InterventionKind, opposition};
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
 use super::reply_rules::CHALLENGES_MIN;
 use super::verdict::{CouncilVerdict, consensus_points};
@@ -173,15 +173,17 @@ fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> 
 
 fn challenge_line(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
     let (from, to) = (log.name(&challenge.from), log.name(&challenge.to));
-    format!("{from} \u{2192} {to} [{}]: {}", challenge.id, shortened(challenge.point(), WORDS_CHARS_MAX))
+    format!("{from} \u{2192} {to} [{}]: {}", challenge.id, shortened(&challenge.question, WORDS_CHARS_MAX))
 }
 
 /// "{points where 3+ councillors agree}".
 fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let points = round.findings.shared_points.iter().filter(|shared| shared.members.len() >= EMERGING_MIN);
+    let so_far = log.rounds.iter().filter(|earlier| earlier.number <= round.number);
+    let done: Vec<_> = so_far.flat_map(|earlier| &earlier.interventions).collect();
     points
         .map(|shared| {
-            let challenged = if shared.challenged { "challenged" } else { "not challenged" };
+            let challenged = opposition(&shared.point, shared.challenged, done.iter().copied());
             format!("{} ({}; {challenged})", shared.point, log.names(shared.holders()))
         })
         .collect()

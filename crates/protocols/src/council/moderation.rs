@@ -149,6 +149,20 @@ impl ModeratorIntervention {
     }
 }
 
+/// Who argued against a point, in words for people. A case that the moderator asked for does not show that anybody is against it.
+pub(super) fn opposition<'i>(
+    point: &str,
+    challenged: bool,
+    done: impl IntoIterator<Item = &'i ModeratorIntervention>,
+) -> &'static str {
+    let mut steelmanned = done.into_iter().filter_map(ModeratorIntervention::steelmanned_point);
+    match steelmanned.any(|other| is_same_text(other, point)) {
+        true => "argued against at the moderator's request",
+        false if challenged => "challenged",
+        false => "not challenged",
+    }
+}
+
 /// What is found in a round: by counting, and from what the moderator said, as far as it verifies.
 pub(super) fn find(
     log: &CouncilLog<'_>,

@@ -65,7 +65,7 @@ super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "H
 /// What a councillor asks of the others in a round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CrossExamination {
-    /// Which claims of the others carry the most weight and are the weakest? At most 150 words.
+    /// Which claims of the others matter most for the decision, and which of these rest on the weakest ground? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) analysis: String,
     /// Which claims of other councillors do you challenge? At least two.
@@ -115,20 +115,20 @@ pub(super) struct RoundResponse {
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(transform = entry_question("What do you reply to a message?"))]
     pub(super) replies: Vec<MessageReply>,
-    /// What is your position now? Two to four sentences.
+    /// Why does your position or your vote change, or why does it hold? Name the ids of the challenges and messages that decide it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) because: String,
+    /// Does your position change in this round?
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) changed: bool,
+    /// What is your new position, in two to four sentences? Empty if it does not change.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) position: String,
     /// Which arguments support your position now? List those that you keep and those that you add.
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(length(max = 6), transform = entry_question("What is an argument for your position now?"))]
     pub(super) key_arguments: Vec<String>,
-    /// Did your position change in this round?
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) changed: bool,
-    /// Why did your position or your vote change, or why does it hold? Name the ids of the challenges and messages that decided it.
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) because: String,
-    /// Which arguments do you bring that nobody has made before?
+    /// Which of your key arguments has nobody made before?
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(length(max = 5), transform = entry_question("What is an argument that nobody has made before?"))]
     pub(super) new_arguments: Vec<String>,
@@ -143,10 +143,10 @@ pub(super) struct RoundResponse {
 pub(super) struct ChallengeResponse {
     /// Which challenge do you answer?
     pub(super) challenge_id: String,
-    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
-    pub(super) stance: ChallengeStance,
     /// What is your direct response?
     pub(super) response: String,
+    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
+    pub(super) stance: ChallengeStance,
 }
 
 /// Where a councillor stands on a challenge.
@@ -190,7 +190,7 @@ pub(super) struct SteelmanCase {
     /// What would need to be true for the emerging consensus to be wrong?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) must_be_true: String,
-    /// What evidence would change your mind?
+    /// What evidence would change your own mind about it?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) would_change_my_mind: String,
     /// What blind spots might all councillors share?
@@ -206,12 +206,12 @@ pub(super) struct SecondResponse {
     pub(super) analysis: String,
     /// Which challenge do you answer?
     pub(super) challenge_id: String,
-    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) stance: Option<ChallengeStance>,
     /// What is your direct response?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) response: String,
+    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) stance: Option<ChallengeStance>,
 }
 
 /// What a reframing question does to a councillor's analysis.
@@ -219,15 +219,15 @@ pub(super) struct SecondResponse {
 pub(super) struct ReframingAnswer {
     /// How does the moderator's question change your analysis?
     pub(super) effect: String,
-    /// What is your position now? Empty if it did not change.
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) position: String,
-    /// Did your position change?
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) changed: bool,
-    /// Why did your position change?
+    /// Why does your position change? Empty if it does not.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) because: String,
+    /// Does your position change?
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) changed: bool,
+    /// What is your position now? Empty if it does not change.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) position: String,
 }
 
 /// A councillor's last word and vote.
@@ -248,9 +248,9 @@ pub(super) struct FinalStatement {
     pub(super) remaining_concern: String,
     /// How do you vote on the proposition?
     pub(super) vote: CouncilVote,
-    /// What must be so before it goes ahead?
+    /// What must be met before it starts, or before you would vote yes? Empty with PROCEED and DO NOT PROCEED.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8), transform = entry_question("What must be so before it goes ahead?"))]
+    #[schemars(length(max = 8), transform = entry_question("What must be met before it starts, or before you would vote yes?"))]
     pub(super) conditions: Vec<String>,
     /// Which risks do you see if it goes ahead?
     #[serde(default, deserialize_with = "or_default")]
@@ -358,7 +358,7 @@ pub(super) struct SharedPointFinding {
     /// Which councillors share it?
     #[schemars(length(max = 6), transform = entry_question("Which councillor shares it?"))]
     pub(super) members: Vec<CouncillorQuote>,
-    /// Did anybody challenge this point rigorously?
+    /// Did anybody argue against this point itself?
     pub(super) challenged: bool,
 }
 
@@ -389,8 +389,9 @@ pub(super) struct NewArgumentFinding {
     pub(super) councillor: String,
     /// What is the argument? Copy the councillor's words exactly.
     pub(super) argument: String,
-    /// If you gave the argument in your own words: which words of the councillor make it? Copy them exactly.
+    /// Not asked for. A moderator who put the argument in its own words may give the councillor's here.
     #[serde(default, deserialize_with = "or_default")]
+    #[schemars(skip)]
     pub(super) quote: String,
 }
 
@@ -400,7 +401,7 @@ pub(super) struct ModeratorConclusion {
     /// What do the final statements have in common, and what does nobody at the table know? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) analysis: String,
-    /// Which one sentence would all or most councillors sign? Empty if there is none.
+    /// Which one sentence answers the topic, so that more than half of the councillors would sign it? Empty if there is none.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) agreed: String,
     /// Which words of each of these councillors say so?
@@ -532,6 +533,7 @@ impl ReplyForm {
             if values.is_empty() {
                 remove(&mut json, property.split('/').next().unwrap_or_default());
             } else if let Some(Value::Object(place)) = json.pointer_mut(&format!("/properties/{property}")) {
+                place.shift_remove("maxLength");
                 place.insert("enum".to_owned(), values.to_vec().into());
             }
         }

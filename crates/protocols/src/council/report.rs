@@ -10,9 +10,10 @@ use serde::Deserialize;
 
 use super::closing::CouncilDissent;
 use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words};
-use super::moderation::{InterventionKind, ModeratorIntervention};
+use super::moderation::{InterventionKind, ModeratorIntervention, opposition};
 use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
-use super::verdict::{CastVote, CouncilVerdict};
+use super::verdict::{CastVote, CouncilVerdict, StatedTerm, stated_conditions, stated_risks};
+use crate::quotes::is_same_text;
 
 /// A list in the short report ends here if at least two entries would follow.
 const SHORT_ITEMS_MAX: usize = 6;
@@ -164,7 +165,9 @@ impl CouncilReport<'_> {
             let quoted = self.verdict.agreed_quotes.iter().map(|said| self.name(&said.councillor));
             let quoted = joined(&quoted.collect::<Vec<_>>());
             blocks.push(ReportBlock::Prose(agreed.clone()));
-            blocks.push(ReportBlock::Line(format!("In the moderator's words, which quote {quoted}.")));
+            blocks.push(ReportBlock::Line(format!(
+                "Written by the moderator, who supports it with words of {quoted}."
+            )));
         }
         blocks.push(ReportBlock::Line(vote_sentence(self.log, self.verdict, outcome)));
         ReportSection::new(kind, "Verdict", blocks)
@@ -196,10 +199,13 @@ impl CouncilReport<'_> {
 
     /// All conditions, those of the majority first.
     fn conditions(&self) -> Option<ReportSection> {
+        let stated = stated_conditions(self.log);
         let items = self.verdict.conditions.iter().map(|made| {
             let names = self.names(&made.councillors);
             let is_against = !made.majority && self.verdict.decision.is_some();
-            let note = if is_against { format!("{names} (voted against the decision)") } else { names };
+            let against = if is_against { " (voted against the decision)" } else { "" };
+            let merged = merge_note(&made.condition, &stated);
+            let note = format!("{names}{against}{merged}");
             ReportItem { who: None, text: made.condition.clone(), note: Some(note) }
         });
         whole_list("Conditions", items.collect())
@@ -219,12 +225,16 @@ impl CouncilReport<'_> {
         let (mut rows, mut changes) = (vec![head], Vec::new());
         for (id, steps) in all {
             let name = self.name(id);
-            for step in steps.iter().filter(|step| step.changed) {
-                changes.push(ReportItem {
-                    who: Some(format!("{name} in round {}", step.round)),
-                    text: step.position.clone(),
-                    note: Some(format!("Because: {}", step.because)),
-                });
+            for (before, step) in steps.iter().zip(steps.iter().skip(1)) {
+                let text = match step.changed {
+                    true => step.position.clone(),
+                    false if before.vote != step.vote => {
+                        format!("The same position, but the vote is now {}.", step.vote.as_str())
+                    }
+                    false => continue,
+                };
+                let who = Some(format!("{name} in round {}", step.round));
+                changes.push(ReportItem { who, text, note: Some(format!("Because: {}", step.because)) });
             }
             let vote = self.verdict.votes.iter().find(|cast| cast.councillor == *id);
             let vote = vote.map_or("none", |cast| short_vote(cast.vote));
@@ -232,7 +242,7 @@ impl CouncilReport<'_> {
             rows.push(std::iter::once(name).chain(cells).chain([vote.to_owned()]).collect());
         }
         let changes = match changes.is_empty() {
-            true => ReportBlock::Line("Nobody changed position.".into()),
+            true => ReportBlock::Line("Nobody changed position or vote in the rounds.".into()),
             false => ReportBlock::Items(changes),
         };
         let title = "How votes and positions moved";
@@ -243,7 +253,7 @@ impl CouncilReport<'_> {
         let active = self.log.active.len();
         let items = self.verdict.consensus_points.iter().map(|shared| {
             let share = percent(shared.councillors.len() as u64, active as u64);
-            let challenged = if shared.challenged { "challenged" } else { "not challenged" };
+            let challenged = opposition(&shared.point, shared.challenged, &self.verdict.interventions);
             let note = format!("{} ({share}); {challenged}", self.names(&shared.councillors));
             ReportItem { who: None, text: shared.point.clone(), note: Some(note) }
         });
@@ -252,17 +262,18 @@ impl CouncilReport<'_> {
 
     fn disagreements(&self) -> Option<ReportSection> {
         let items = self.verdict.disagreements.iter().map(|dispute| {
-            // The view of a councillor who asked a question is that question, which is the point already.
-            let sides = dispute.sides.iter().filter(|side| side.view.trim() != dispute.point.trim());
+            let sides = dispute.sides.iter();
             let sides: Vec<String> =
                 sides.map(|side| format!("{}: {}", self.names(&side.councillors), side.view)).collect();
+            let put = dispute.challenge_id.as_deref().and_then(|id| self.log.challenge(id));
             ReportItem {
-                who: dispute.challenge_id.as_ref().map(|id| format!("[{id}]")),
+                who: put
+                    .map(|put| format!("[{}] {} asks {}", put.id, self.name(&put.from), self.name(&put.to))),
                 text: dispute.point.clone(),
                 note: Some(sides.join(" / ")),
             }
         });
-        list_section("Where they still disagree", Vec::new(), items.collect())
+        list_section("What stayed in dispute", Vec::new(), items.collect())
     }
 
     fn violations(&self) -> Option<ReportSection> {
@@ -286,15 +297,18 @@ impl CouncilReport<'_> {
     }
 
     fn intervention(&self, done: &ModeratorIntervention) -> ReportBlock {
-        let what = match done.kind {
-            InterventionKind::Evasion => format!("a challenge is put again to {}", self.name(&done.to)),
-            InterventionKind::Groupthink => format!("{} must make the case against", self.name(&done.to)),
-            InterventionKind::Stale => "a question to all".to_owned(),
+        let (to, id) = (self.name(&done.to), done.about.as_deref().unwrap_or_default());
+        let (what, about, shown) = match done.kind {
+            InterventionKind::Evasion => {
+                (format!("[{id}] again, to {to}"), "Challenge", "Words of the answer")
+            }
+            InterventionKind::Groupthink => (format!("the case against, by {to}"), "Point", "Shown by"),
+            InterventionKind::Stale => ("a question to all".to_owned(), "Question", "Shown by"),
         };
         let pairs = [
-            ("Asked", Some(done.question.as_str())),
+            (about, Some(done.question.as_str())),
             ("Because", done.why.as_deref()),
-            ("Words", Some(done.quote.as_str()).filter(|quote| quote.trim() != done.question.trim())),
+            (shown, Some(done.quote.as_str()).filter(|quote| quote.trim() != done.question.trim())),
             ("Answer", done.reply.as_deref()),
             ("Outcome", Some(done.outcome.as_str())),
         ];
@@ -317,7 +331,9 @@ impl CouncilReport<'_> {
             });
             rows.push([heading(severity.as_str())].into_iter().chain(counts).collect());
         }
+        let stated = stated_risks(self.log);
         let items = risks.iter().map(|risk| {
+            let merged = merge_note(&risk.risk, &stated);
             let likely = match risk.probability {
                 RiskProbability::High => "likely",
                 RiskProbability::Medium => "possible",
@@ -330,10 +346,15 @@ impl CouncilReport<'_> {
             ReportItem {
                 who: Some(format!("{}, {likely}", heading(risk.severity.as_str()))),
                 text: risk.risk.clone(),
-                note: Some(format!("{}{mitigation}", self.names(&risk.councillors))),
+                note: Some(format!("{}{merged}{mitigation}", self.names(&risk.councillors))),
             }
         });
-        list_section("Risks", vec![ReportBlock::Table(rows)], items.collect())
+        let mut first = vec![ReportBlock::Table(rows)];
+        if risks.iter().any(|risk| risk.councillors.len() > 1) {
+            let highest = "A risk that several name is as severe and as likely as any one of them says.";
+            first.push(ReportBlock::Line(highest.into()));
+        }
+        list_section("Risks", first, items.collect())
     }
 
     fn open_questions(&self) -> Option<ReportSection> {
@@ -359,13 +380,16 @@ impl CouncilReport<'_> {
     fn challenge(&self, challenge: &Challenge) -> ReportBlock {
         let mut badges = vec![challenge.fate.as_str().to_owned()];
         badges.extend(challenge.stance.map(|stance| stance.as_str().to_owned()));
+        badges.dedup();
         badges.extend(challenge.re_asked.map(|round| format!("put again in round {round}")));
         badges.extend((challenge.quoted == Some(false)).then(|| "not a quote".to_owned()));
         let words =
             [("Claim", &challenge.claim), ("Reason", &challenge.reason), ("Question", &challenge.question)];
         let words = words.map(|(name, text)| (name.to_owned(), text.as_str())).into_iter();
         let answers = challenge.answers.iter().map(|answer| {
-            let name = format!("Answer in round {} ({})", answer.round, answer.stance_word());
+            let again = if answer.second { ", put again" } else { "" };
+            let evasive = if answer.evasive_since.is_some() { ", evasive" } else { "" };
+            let name = format!("Answer in round {}{again} ({}{evasive})", answer.round, answer.stance_word());
             (name, answer.response.as_str())
         });
         let round = match challenge.round {
@@ -387,11 +411,17 @@ fn group<'a, N: Into<String>>(
     ReportBlock::Group { title, badges, blocks: vec![ReportBlock::Pairs(pairs)] }
 }
 
+/// Who wrote a condition or a risk, where that is not one of those who named it.
+fn merge_note(text: &str, stated: &[StatedTerm<'_>]) -> &'static str {
+    let is_own = stated.iter().any(|term| is_same_text(term.text, text));
+    if is_own { "" } else { "; merged by the moderator" }
+}
+
 /// A councillor's provisional vote and confidence after a round, and whether its position changed in it.
 fn standing_cell(step: &CouncillorStanding) -> String {
     let held = format!("{}, {}", short_vote(step.vote), step.confidence.as_str());
     match (step.changed, step.carried) {
-        (true, _) => format!("{held}, changed"),
+        (true, _) => format!("{held}, new position"),
         (false, true) => format!("{held} (absent)"),
         (false, false) => held,
     }

@@ -69,7 +69,7 @@ impl ConfidenceCap {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::ModeratorAbsent => "the moderator was absent",
-            Self::ChallengeOpen => "a challenge was not answered",
+            Self::ChallengeOpen => "a challenge got no direct answer",
             Self::NoMessages => "the councillors exchanged no messages",
             Self::LowConfidence => "at least half of the councillors end with low confidence",
             Self::CutShort => "the debate was cut short",
@@ -181,6 +181,13 @@ pub(super) struct VoteDecision {
     pub(super) vote: CouncilVote,
     /// Whether the votes are evenly split.
     pub(super) divided: bool,
+}
+
+impl VoteDecision {
+    /// The decision as seats and people read it.
+    pub(super) fn words(self) -> String {
+        format!("{}{}", self.vote.as_str(), if self.divided { " (divided)" } else { "" })
+    }
 }
 
 /// Unanimity first, then a majority of either side; an even split is RECONSIDER, divided. `None` without a quorum of votes.
@@ -405,7 +412,7 @@ fn risk_matrix(log: &CouncilLog<'_>, merged: &[MergedTerms]) -> Vec<RiskEntry> {
             risk,
             severity: stated.iter().map(|stated| stated.severity).max().unwrap_or(RiskSeverity::Low),
             probability: stated.iter().map(|stated| stated.probability).max().unwrap_or(RiskProbability::Low),
-            mitigation: mitigations.join("; "),
+            mitigation: mitigations.join(" / "),
             councillors: councillors_of(&terms),
         });
     }
@@ -509,12 +516,14 @@ pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
         put.fate == ChallengeFate::Answered && put.stance == Some(ChallengeStance::Disagree)
     };
     let refused = log.challenges.iter().filter(is_refused).map(|put| CouncilDisagreement {
-        point: put.point().to_owned(),
+        // The claim may be undisputed: what was asked about it is in dispute.
+        point: put.question.clone(),
         challenge_id: Some(put.id.clone()),
-        sides: vec![
-            side(&[&put.from], format!("{} {}", put.reason, put.question).trim().to_owned()),
-            side(&[&put.to], put.response.clone().unwrap_or_default()),
-        ],
+        sides: [(&put.from, put.reason.clone()), (&put.to, put.response.clone().unwrap_or_default())]
+            .into_iter()
+            .filter(|(_, view)| has_words(view))
+            .map(|(seat, view)| side(&[seat], view))
+            .collect(),
     });
     let contested = shared_points(log).iter().filter(|point| point.challenged && !is_consensus(log, point));
     let contested = contested.map(|point| {

@@ -357,8 +357,9 @@ fn answers_arguments_and_causes_are_verified() {
                 "disagree",
                 if words.hold.is_ascii() || words.hold.starts_with('W') { "" } else { "[C1]" },
             ),
-            (words.hold.to_owned(), "agree", "[C1]"),
-            (words.hold.to_owned(), "modified", "[C1]"),
+            // What was conceded in an answer is not what the reason names.
+            (words.hold.to_owned(), "agree", ""),
+            (words.hold.to_owned(), "modified", ""),
             (words.hold.to_owned(), "answered", ""),
             (words.hold.to_owned(), "disagree", ""),
             (format!("C2 {}", words.hold), "disagree", ""),

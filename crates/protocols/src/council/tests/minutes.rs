@@ -59,7 +59,7 @@ fn every_round_that_is_over_has_a_summary() {
         ("Key Exchanges", "Visionary \u{2192} Critic [M1]: the load \u{2014} critic answers M1."),
         ("Key Exchanges", "Critic \u{2192} Pragmatist [C2]"),
         ("New Arguments", "Visionary: In round 1 the visionary brings the figures of spring"),
-        ("Emerging Consensus", "a trial comes first (Visionary, Critic, Pragmatist; challenged)"),
+        ("Emerging Consensus", "(Visionary, Critic, Pragmatist; argued against at the moderator's request)"),
         ("Persistent Disagreements", "Critic \u{2192} Pragmatist [C2]"),
         ("Moderator Notes", "Evasion: [C1] put again to Critic (no answer to this id): answered"),
         (

@@ -44,7 +44,7 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
         "Key arguments:",
         "Confidence: MEDIUM",
         "The council votes on this proposition",
-        "RECONSIDER: do not do it in this form",
+        "RECONSIDER: not now.",
     ] {
         assert!(challenge.contains(words), "{words:?} is missing in\n{challenge}");
     }
@@ -116,7 +116,7 @@ fn everything_is_said_once() {
     for words in [
         "[C5] to Critic: \"critic argues from load\"",
         "Answer to [C5] (disagree):",
-        "[M1] Visionary to Critic:",
+        "[M1] Visionary to Critic, round 1:",
         "already known: [C1]",
         "Judge the answers to [C2], [C3]",
     ] {
@@ -136,6 +136,57 @@ fn everything_is_said_once() {
     }
     let first = prompt(&read, "challenge", 1, "critic", None);
     assert!(!first.contains("Your Messages So Far") && !first.contains("## Round"), "nothing was said yet");
+    assert!(!first.contains("Leave claims that were withdrawn"), "nothing was withdrawn yet");
+}
+
+/// What a seat answers or judges is before it, with what came before: earlier messages, questions that wait, the moderator's reason,
+/// what a round superseded, the decision. An example names no field that the schema has not.
+#[test]
+fn everybody_has_what_the_task_needs() {
+    let seen = std::cell::RefCell::new(Vec::new());
+    run(&[], &|ask, phase, round| {
+        seen.borrow_mut().push((phase.to_owned(), round, ask.clone()));
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("respond", 1, "innovator") => change(said, "A short trial.", "[C3] counts"),
+            ("moderate", 1, _) => {
+                said["shared_points"] = super::moderation::shared(&SEATS[..3], false);
+                said["evasions"] =
+                    json!([{"challenge_id": "C1", "why": "no deadline", "quote": "measured it twice"}]);
+            }
+            _ => {}
+        })
+    });
+    let read = seen.into_inner();
+    let superseded = "#### Innovator before";
+    for (phase, round, seat, about, words) in [
+        ("challenge", 1, "critic", None, "[C1] Visionary to Critic:"),
+        ("challenge", 2, "critic", None, "Leave claims that were withdrawn."),
+        ("challenge", 2, "critic", None, "### Critic was asked again, because [C1] had no direct answer"),
+        ("respond", 2, "critic", None, "### Your Messages So Far\n[M1] Visionary to Critic:"),
+        ("respond", 2, "critic", None, "critic answers M1."),
+        ("moderate", 1, "moderator", None, superseded),
+        ("moderate", 2, "moderator", None, "[M1] Visionary to Critic, round 1:"),
+        ("intervene", 1, "critic", Some("C1"), "no deadline"),
+        ("intervene", 1, "critic", Some("point 1"), "Pragmatist: \"pragmatist says that the queue"),
+        ("conclude", 2, "moderator", None, "the decision is PROCEED."),
+    ] {
+        let text = prompt(&read, phase, round, seat, about);
+        assert!(text.contains(words), "{phase} {round} {words:?} is missing in\n{text}");
+    }
+    assert!(!prompt(&read, "moderate", 2, "moderator", None).contains(superseded), "nothing changed");
+    for (phase, round, ask) in &read {
+        let text = ask.prompt.user();
+        let example = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+        let properties = ask.schema.as_ref().unwrap().json["properties"].as_object().unwrap();
+        let names = example.split('"').filter(|name| properties.contains_key(*name)).count();
+        assert_eq!(names, properties.len(), "{phase} {round} {}: {example}", ask.seat);
+        for field in ["messages", "replies", "responses", "merged", "evasions"] {
+            let is_shown = example.contains(&format!("\"{field}\":"));
+            assert_eq!(is_shown, properties.contains_key(field), "{phase} {round} {}: {example}", ask.seat);
+        }
+        let charter = "You look for what is wrong.";
+        assert_eq!(text.matches(charter).count(), 1, "{phase} {round}: a charter is there once");
+    }
 }
 
 /// "Independent means independent": nobody sees words of the phase that it is in, and no provisional vote of another.

@@ -60,7 +60,7 @@ fn the_headline_has_the_decision_and_how_the_votes_fell() {
     assert_eq!(headline.decision(), Some("PROCEED WITH CONDITIONS"));
     assert_eq!((headline.tone, headline.ending.as_str()), (VerdictTone::Warn, "All 2 rounds are complete."));
     let why = "4 votes: 2 PROCEED, 1 PROCEED WITH CONDITIONS, 1 RECONSIDER. Confidence MEDIUM. It cannot be HIGH because a challenge \
-               was not answered.";
+               got no direct answer.";
     assert_eq!((headline.why.as_deref(), headline.answer.as_deref()), (Some(why), Some("Try it first.")));
 }
 
@@ -82,7 +82,7 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
         [
             "How votes and positions moved",
             "What they agree on",
-            "Where they still disagree",
+            "What stayed in dispute",
             "Risks",
             "Who evaded a challenge",
             "What the moderator did"
@@ -101,13 +101,16 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
     assert_eq!(moved[0], ["Councillor", "Opening", "Round 1", "Round 2", "Vote"]);
     assert_eq!(
         moved[4],
-        ["Innovator", "PROCEED, MEDIUM", "PROCEED, MEDIUM, changed", "PROCEED, MEDIUM", "PROCEED"]
+        ["Innovator", "PROCEED, MEDIUM", "PROCEED, MEDIUM, new position", "PROCEED, MEDIUM", "PROCEED"]
     );
     let evaded = items(&section(&outline.body, "Who evaded a challenge").blocks);
     assert_eq!(evaded[0].who.as_deref(), Some("Critic on [C1], round 1"));
     assert_eq!(evaded[0].note.as_deref(), Some("Put again, its answer takes no stance"));
     let agreed = items(&section(&outline.body, "What they agree on").blocks);
-    assert_eq!(agreed[0].note.as_deref(), Some("Visionary, Critic, Pragmatist (75%); challenged"));
+    assert_eq!(
+        agreed[0].note.as_deref(),
+        Some("Visionary, Critic, Pragmatist (75%); argued against at the moderator's request")
+    );
     let risks = items(&section(&outline.body, "Risks").blocks);
     assert_eq!(risks[0].who.as_deref(), Some("Critical, unlikely"));
     assert_eq!(risks[0].note.as_deref(), Some("Pragmatist. Against it: a backup"));
@@ -122,7 +125,7 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
 #[test]
 fn the_short_report_cuts_a_long_list_and_says_how_many_are_left() {
     let outline = view(&eventful()).outline;
-    let disputed = section(&outline.body, "Where they still disagree");
+    let disputed = section(&outline.body, "What stayed in dispute");
     let (ReportBlock::In(ReportLength::Short, short), ReportBlock::In(ReportLength::Full, full)) =
         (&disputed.blocks[0], &disputed.blocks[1])
     else {
@@ -172,4 +175,86 @@ fn a_running_debate_has_a_report_without_a_verdict() {
         shown.contains(&"How votes and positions moved") && !shown.contains(&"Open questions"),
         "{shown:?}"
     );
+}
+
+/// The pairs of a group of a section, by the group's title.
+fn pairs(section: &ReportSection, title: &str) -> Vec<(String, String)> {
+    let found = section.blocks.iter().find_map(|block| match block {
+        ReportBlock::Group { title: name, blocks, .. } if name == title => Some(blocks),
+        _ => None,
+    });
+    match found.unwrap_or_else(|| panic!("no {title} in {section:?}")).as_slice() {
+        [ReportBlock::Pairs(pairs)] => pairs.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every sentence says what the log says, of the words of a councillor, of the moderator, and of what is not known.
+#[test]
+fn the_report_says_what_was_said_and_by_whom() {
+    let debate = run(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("respond", 2, "visionary") => {
+                (said["vote"], said["because"]) =
+                    (json!("PROCEED WITH CONDITIONS"), json!("It feels wiser."));
+            }
+            ("moderate", 1, _) => {
+                said["shared_points"] = super::moderation::shared(&SEATS[..3], false);
+                said["evasions"] =
+                    json!([{"challenge_id": "C1", "why": "no deadline", "quote": "measured it twice"}]);
+            }
+            ("verdict", _, seat) => {
+                let vote = if seat == "visionary" { "PROCEED WITH CONDITIONS" } else { "PROCEED" };
+                said["vote"] = json!(vote);
+                said["conditions"] = json!([format!("A backup for the {seat}")]);
+            }
+            ("conclude", _, _) => {
+                said["merged"] = json!([{"ids": ["D1", "D2"], "text": "A backup"}]);
+                let quote = |seat: &str| json!({"councillor": seat, "quote": "A trial, then we see."});
+                (said["agreed"], said["quotes"]) = (
+                    json!("Try it first."),
+                    json!(SEATS[..3].iter().map(|seat| quote(seat)).collect::<Vec<_>>()),
+                );
+            }
+            _ => {}
+        })
+    });
+    let view = view(&debate);
+    let outline = &view.outline;
+    let line = "Written by the moderator, who supports it with words of Visionary, Critic and Pragmatist.";
+    assert_eq!(outline.answer[0].blocks[2], ReportBlock::Line(line.into()));
+    let notes: Vec<Option<String>> =
+        items(&section(&outline.answer, "Conditions").blocks).into_iter().map(|item| item.note).collect();
+    assert_eq!(notes[0].as_deref(), Some("Visionary, Critic; merged by the moderator"));
+    assert_eq!(notes[1].as_deref(), Some("Pragmatist"), "in its own words");
+    let moved = section(&outline.body, "How votes and positions moved");
+    let moved = items(&moved.blocks).remove(0);
+    assert_eq!(moved.text, "The same position, but the vote is now PROCEED WITH CONDITIONS.");
+    assert!(
+        !view.positions.flips()[0].evidenced,
+        "the reason names nothing, though the answers conceded something"
+    );
+    let dispute = section(&outline.body, "What stayed in dispute");
+    let ReportBlock::In(_, short) = &dispute.blocks[0] else { panic!("{dispute:?}") };
+    let dispute =
+        items(short).into_iter().find(|item| item.who.as_deref().unwrap().starts_with("[C5]")).unwrap();
+    assert_eq!(dispute.who.as_deref(), Some("[C5] Visionary asks Critic"));
+    assert_eq!(dispute.text, "Which figures, asks the visionary?", "the claim may be undisputed");
+    let done = section(&outline.body, "What the moderator did");
+    let names = |title: &str| pairs(done, title).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    let evasion = ["Challenge", "Because", "Words of the answer", "Answer", "Outcome"];
+    assert_eq!(names("Round 1, Evasion: [C1] again, to Critic"), evasion);
+    let groupthink = ["Point", "Shown by", "Answer", "Outcome"];
+    assert_eq!(names("Round 1, Groupthink: the case against, by Critic"), groupthink);
+    let answers = pairs(&outline.details[0], "[C1] Visionary to Critic, opening");
+    let answers: Vec<&str> = answers.iter().map(|(name, _)| name.as_str()).collect();
+    let want =
+        ["Question", "Answer in round 1 (disagree, evasive)", "Answer in round 1, put again (modified)"];
+    assert_eq!(answers, want);
+    let fates: Vec<&str> =
+        debate.outcome.as_ref().unwrap().positions.iter().map(|it| it.reason.as_str()).collect();
+    let given_up =
+        "voted PROCEED WITH CONDITIONS after PROCEED in the opening; changed in round 2: It feels wiser.";
+    assert_eq!(fates[0], given_up);
+    assert_eq!(fates[1], "voted PROCEED as in the opening, on the side of the decision");
 }
