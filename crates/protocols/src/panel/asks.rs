@@ -23,12 +23,12 @@ pub(super) struct PanelAsks<'a> {
     log: &'a PanelLog<'a>,
     prompts: &'static PromptSet,
     quoted: QuotedTexts<'a>,
-    system: Arc<str>,
 }
 
 #[derive(Serialize)]
 struct SystemContext {
     rule: String,
+    is_rapporteur: bool,
 }
 
 #[derive(Serialize)]
@@ -76,9 +76,10 @@ struct StatementContext {
 struct SharedContext {
     material: String,
     standing: String,
+    question: bool,
+    has_findings: bool,
     open_findings: String,
     can_be_same: bool,
-    scores: String,
 }
 
 /// What only one judge reads.
@@ -89,11 +90,17 @@ struct OwnContext<'a> {
     charter: &'static str,
     previous_score: Option<f64>,
     own_scores: String,
+    /// Whether the judge asked the person to decide something in an earlier round.
+    has_asked: bool,
+    example: String,
 }
 
 #[derive(Serialize)]
 struct SummaryContext {
     question: Option<String>,
+    /// The field of the first summary.
+    first: &'static str,
+    open_items: Option<String>,
     judges: Vec<StatementContext>,
     has_sides: bool,
     has_minority: bool,
@@ -105,8 +112,12 @@ struct SummaryContext {
 impl<'a> PanelAsks<'a> {
     pub(super) fn new(log: &'a PanelLog<'a>) -> Result<Self, Corrupt> {
         let (prompts, quoted) = (prompts()?, QuotedTexts::new(&log.debate.brief));
-        let system = prompts.shared("panel/system.hbs", &SystemContext { rule: quoted.rule() })?;
-        Ok(Self { log, prompts, quoted, system })
+        Ok(Self { log, prompts, quoted })
+    }
+
+    fn system(&self, is_rapporteur: bool) -> Result<Arc<str>, Corrupt> {
+        let context = SystemContext { rule: self.quoted.rule(), is_rapporteur };
+        self.prompts.shared("panel/system.hbs", &context)
     }
 
     /// Asks all judges at once: in round 1 all who sit, later those who gave a position statement.
@@ -116,7 +127,8 @@ impl<'a> PanelAsks<'a> {
             PanelPhase::Rebuttal => "panel/rebuttal.hbs",
             PanelPhase::Final | PanelPhase::Summary => "panel/final.hbs",
         };
-        let shared = self.prompts.shared(file, &self.shared_context(phase)?)?;
+        let (system, shared) =
+            (self.system(false)?, self.prompts.shared(file, &self.shared_context(phase)?)?);
         let mut asks = Vec::new();
         for (seat_place, seat) in self.log.debate.brief.seats_of("judge").enumerate() {
             let place = self.log.judges.iter().position(|judge| judge.id == seat.id);
@@ -125,6 +137,8 @@ impl<'a> PanelAsks<'a> {
             }
             let stance = JudgeStance::at(seat_place);
             let standing = place.and_then(|place| self.log.last_standings().get(place));
+            let schema = replies::schema(self.log, phase, place);
+            let judge = place.and_then(|place| self.log.judges.get(place));
             let context = OwnContext {
                 judge: &seat.id,
                 stance,
@@ -133,12 +147,33 @@ impl<'a> PanelAsks<'a> {
                 own_scores: standing
                     .map(|standing| self.dimensions(&standing.dimensions))
                     .unwrap_or_default(),
+                has_asked: judge.is_some_and(|judge| {
+                    [PanelPhase::Position, PanelPhase::Rebuttal]
+                        .iter()
+                        .any(|at| judge.attention(*at).is_some())
+                }),
+                example: self.example(&schema.json, standing.map(|standing| standing.score)),
             };
             let tail = self.prompts.tail(file, &context)?;
-            let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-            asks.push(new_ask(seat, prompt, Some(Arc::new(replies::schema(self.log, phase, place)))));
+            let prompt = Prompt { system: system.clone(), shared: shared.clone(), tail };
+            asks.push(new_ask(seat, prompt, Some(Arc::new(schema))));
         }
         Ok(Step::Ask(phase.at(phase.round()), asks))
+    }
+
+    /// An answer of the right form. Its scores agree with each other, and a judge who has a score keeps it.
+    fn example(&self, schema: &Value, score: Option<f64>) -> String {
+        let mut example = replies::example(schema);
+        let dimensions = example.get("dimension_scores").and_then(Value::as_object);
+        let dimensions: Vec<f64> =
+            dimensions.into_iter().flat_map(Map::values).filter_map(Value::as_f64).collect();
+        let score = score.unwrap_or_else(|| (self.log.rubric.weighted(&dimensions) * 10.0).round() / 10.0);
+        for field in ["overall_score", "new_score", "final_score"] {
+            if example.get(field).is_some() {
+                replies::set(&mut example, field, score);
+            }
+        }
+        example.to_string()
     }
 
     /// Asks the rapporteur to sum up.
@@ -155,35 +190,39 @@ impl<'a> PanelAsks<'a> {
             content: self.quoted.quote(judge.id, &follow_up::last_words(self.log, decision, place)),
         });
         let ids = follow_up::mergeable_ids(self.log, decision);
-        let (has_sides, has_minority, can_merge) = (majority.is_some(), minority.is_some(), ids.len() > 1);
+        let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
+        let schema = replies::summary_schema(decision, &names, &ids);
+        let open = follow_up::open_issues(self.log, decision);
         let context = SummaryContext {
             question: self.question(),
+            first: if majority.is_some() { "majority" } else { "assessment" },
+            open_items: (!open.is_empty()).then(|| self.quoted.quote("open items", &open.join("\n"))),
             judges: judges.collect(),
-            has_sides,
-            has_minority,
+            has_sides: majority.is_some(),
+            has_minority: minority.is_some(),
             is_undecided: *decision == PanelDecision::NoMajority,
-            can_merge,
-            example: summary_example(has_sides, has_minority, can_merge),
+            can_merge: ids.len() > 1,
+            example: replies::example(&schema.json).to_string(),
         };
-        let prompt = self.prompts.whole(&self.system, "panel/summary.hbs", &context)?;
-        let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
-        let schema = Arc::new(replies::summary_schema(decision, &names, &ids));
+        let prompt = self.prompts.whole(&self.system(true)?, "panel/summary.hbs", &context)?;
         let round = self.log.rounds.last().map_or(0, |round| round.number);
-        Ok(Step::Ask(PanelPhase::Summary.at(round), vec![new_ask(seat, prompt, Some(schema))]))
+        Ok(Step::Ask(PanelPhase::Summary.at(round), vec![new_ask(seat, prompt, Some(Arc::new(schema)))]))
     }
 
     fn shared_context(&self, phase: PanelPhase) -> Result<SharedContext, Corrupt> {
-        let blank = if phase == PanelPhase::Position { "3" } else { "null" };
-        let scores: Vec<String> = self.log.rubric.keys().map(|key| format!("\"{key}\": {blank}")).collect();
         let records = finding_records(self.log);
         let open = records.iter().filter(|finding| finding.state == FindingState::Disputed);
         let open: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
         Ok(SharedContext {
             material: self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string(),
             standing: self.standing(phase),
+            question: self.question().is_some(),
+            has_findings: records.len() + self.log.lesser.len() > 0,
             open_findings: open.join(", "),
-            can_be_same: self.log.findings.len() + self.log.disputes.len() > 1,
-            scores: format!("{{{}}}", scores.join(", ")),
+            can_be_same: records.len()
+                + self.log.lesser.len()
+                + self.log.disputes.iter().filter(|d| d.is_open()).count()
+                > 1,
         })
     }
 
@@ -260,12 +299,26 @@ impl<'a> PanelAsks<'a> {
         ));
         let open = self.log.disputes.iter().filter(|dispute| dispute.is_open());
         lines.extend(open.map(|dispute| format!("- [{}] {}", dispute.id, self.dispute(round, dispute))));
-        for (place, finding) in self.log.findings.iter().enumerate() {
-            if round.groups.get(place) == Some(&place) {
-                lines.push(format!("- Critical finding [{}]: {}.", finding.id, self.holders(round, place)));
-            }
+        let settled = self.log.disputes.iter().filter(|dispute| dispute.is_resolved());
+        let settled: Vec<String> = settled.map(|dispute| format!("[{}]", dispute.id)).collect();
+        if !settled.is_empty() {
+            lines.push(format!("- Settled: {}.", settled.join(", ")));
         }
-        lines.push("A critical finding blocks consensus until all judges hold it or none does.".to_owned());
+        for finding in finding_records(self.log) {
+            let place = self.log.findings.iter().position(|other| other.id == finding.finding_id);
+            let same = match finding.same_as.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
+            {
+                ids if ids.is_empty() => ids,
+                ids => format!(" (the same as {ids}, which it replaces)"),
+            };
+            let holders = self.holders(round, place.unwrap_or_default());
+            lines.push(format!("- Critical finding [{}]{same}: {holders}.", finding.finding_id));
+        }
+        if !self.log.findings.is_empty() {
+            lines.push(
+                "A critical finding blocks consensus until all judges hold it or none does.".to_owned(),
+            );
+        }
         lines.join("\n")
     }
 
@@ -284,17 +337,22 @@ impl<'a> PanelAsks<'a> {
             }
             DisputeTopic::Finding(at) => {
                 let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
-                format!("Whether [{id}] is critical.")
+                match self.raisers(dispute) {
+                    by if by.is_empty() => format!("Whether [{id}] is critical."),
+                    by => format!(
+                        "Whether [{id}] is critical; {by} put it above, under this id, in other words."
+                    ),
+                }
             }
             DisputeTopic::Point(_) => {
-                let mut raisers: Vec<usize> = dispute.entries.iter().map(|entry| entry.place).collect();
-                raisers.dedup();
-                format!(
-                    "A point that {} left unresolved; it is above under this id.",
-                    self.log.ids(&raisers).join(", ")
-                )
+                format!("The point that stands above under this id, from {}.", self.raisers(dispute))
             }
         }
+    }
+
+    fn raisers(&self, dispute: &PanelDispute) -> String {
+        let places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+        self.log.ids(&places).join(", ")
     }
 
     fn holders(&self, round: &PanelRound, finding: usize) -> String {
@@ -326,16 +384,6 @@ impl<'a> PanelAsks<'a> {
         let pairs = self.log.rubric.keys().zip(scores);
         pairs.map(|(key, score)| format!("`{key}` {}", figure(*score))).collect::<Vec<_>>().join(", ")
     }
-}
-
-fn summary_example(has_sides: bool, has_minority: bool, can_merge: bool) -> String {
-    let opinions = match (has_sides, has_minority) {
-        (true, true) => r#""majority": "...", "minority": "...""#,
-        (true, false) => r#""majority": "...""#,
-        (false, _) => r#""assessment": "...""#,
-    };
-    let merged = if can_merge { r#", "merged": [{"ids": ["R1", "R4"], "text": "..."}]"# } else { "" };
-    format!(r#"{{"quotes": [{{"judge": "judge-1", "quote": "..."}}], {opinions}{merged}}}"#)
 }
 
 /// A statement as others read it: every field that says something, under its name, with ids first.

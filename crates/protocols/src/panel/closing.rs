@@ -9,7 +9,7 @@ use agon_core::{
 use serde::Serialize;
 
 use super::consensus::{PanelDecision, TOLERANCE};
-use super::findings::FindingStand;
+use super::findings::{FindingStand, finding_records, group_stand};
 use super::log::{JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
@@ -76,7 +76,7 @@ pub(super) fn passes(verdict: &PanelVerdict, decision: &PanelDecision, fail_on: 
 }
 
 /// What became of a judge's first position. A judge who is not on the verdict's side in the end dissents, even if it moved. One on
-/// the verdict's side who moved by more than `consensus_range` gave its first position up.
+/// the verdict's side gave its first position up if it moved by more than `consensus_range` or gave up a critical finding of its own.
 fn position_fate(
     log: &PanelLog<'_>,
     decision: &PanelDecision,
@@ -90,19 +90,23 @@ fn position_fate(
         true => format!("its score went from {} to {}", figure(first), figure(last)),
         false => format!("its score stayed at {}", figure(first)),
     };
+    let given_up = given_up_findings(log, place, judge);
     let fate = match decision.is_with(place) {
-        true if moved => Fate::Refuted,
+        true if moved || !given_up.is_empty() => Fate::Refuted,
         true => Fate::Adopted,
         false => Fate::Minority,
     };
     let why = match decision {
-        _ if fate == Fate::Refuted => format!("given up: {}", change_reasons(log, place, judge)),
-        PanelDecision::Consensus => "it is in the consensus".to_owned(),
-        PanelDecision::Majority { .. } if fate == Fate::Adopted => "it is the majority's".to_owned(),
+        _ if fate == Fate::Refuted => {
+            let reasons = Some(change_reasons(log, place, judge)).filter(|_| moved);
+            format!("given up: {}", reasons.into_iter().chain(given_up).collect::<Vec<_>>().join("; "))
+        }
+        PanelDecision::Consensus => "its judge is in the consensus".to_owned(),
+        PanelDecision::Majority { .. } if fate == Fate::Adopted => "its judge is in the majority".to_owned(),
         PanelDecision::Majority { .. } if moved => {
             format!("its judge moved and is still in the minority: {}", change_reasons(log, place, judge))
         }
-        PanelDecision::Majority { .. } => "it is the minority's".to_owned(),
+        PanelDecision::Majority { .. } => "its judge is in the minority".to_owned(),
         PanelDecision::NoMajority => "there is no majority that could adopt it".to_owned(),
         PanelDecision::None => "there is no verdict that could adopt it".to_owned(),
     };
@@ -113,6 +117,19 @@ fn position_fate(
         fate,
         reason: format!("{why}; {scores}"),
     }
+}
+
+/// The critical findings of round 1 that their judge does not hold any more, with what it says of them now.
+fn given_up_findings(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<String> {
+    let Some(standing) = log.last_standings().get(place) else { return Vec::new() };
+    let (groups, records) = (log.groups(), finding_records(log));
+    let own = log.findings.iter().enumerate().filter(|(_, finding)| finding.raised.contains(&(place, 1)));
+    let given_up = own.filter(|(at, _)| group_stand(standing, &groups, *at) == FindingStand::Rejects);
+    let said = given_up.filter_map(|(_, finding)| {
+        let record = records.iter().find(|record| record.ids().any(|id| *id == finding.id))?;
+        Some(format!("its finding [{}] is now {}", finding.id, record.view_of(judge.id)))
+    });
+    said.collect()
 }
 
 /// Why a judge changed its score, round by round, in its own words.
@@ -168,7 +185,7 @@ fn summary_warning(log: &PanelLog<'_>, verdict: &PanelVerdict) -> Option<String>
     let why = match (log.has_summary_turn(), &log.summary) {
         (false, _) => "the rapporteur was not asked, because a limit was reached",
         (true, None) => "the rapporteur gave no summary",
-        (true, Some(_)) => "no quote of the rapporteur's summary verified",
+        (true, Some(_)) => "the rapporteur's summary is empty or rests on no verified quote of its side",
     };
     Some(format!("{why}, so the opinions are the judges' own statements"))
 }
@@ -221,7 +238,7 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
         judge.later(phase, |said| said.dimension_scores.is_some(), |said| said.dimension_scores.is_some())
     };
     let unscored = silent(&|judge| has_scores(judge) == Some(true));
-    let is_asked = log.findings.iter().any(|finding| finding.round() < round.number);
+    let is_asked = log.rounds.iter().any(|r| r.number + 1 == round.number && r.check.disputed > 0);
     let unsaid = silent(&|judge| !is_asked || !judge.finding_positions(phase).is_empty());
     let mut warnings = Vec::new();
     for (who, what) in [
@@ -257,12 +274,13 @@ pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
     let mut before: Option<&PanelRound> = None;
     for round in log.rounds.iter().filter(|round| round.present() > 0) {
         let stands = (0..log.judges.len()).filter_map(|place| position(log, place, round, before)).collect();
-        let ruling = PanelDecision::after(log, round).label(round);
+        let ruling = PanelDecision::after(log, round).label(log, round);
         rounds.push(RoundPositions { round: round.number, stands, ruling, ..RoundPositions::default() });
         before = Some(round);
     }
     let over = log.debate.outcome.as_ref().zip(log.last());
-    let decided = over.and_then(|(outcome, last)| PanelDecision::of(log, outcome.termination).label(last));
+    let decided =
+        over.and_then(|(outcome, last)| PanelDecision::of(log, outcome.termination).label(log, last));
     let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
     PositionHistory {
         rounds,
@@ -287,42 +305,28 @@ fn position(
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed.map(|before| PositionChange {
-            cited: cited_in_change(log, judge, place, round, before),
+        change: changed.map(|_| PositionChange {
+            cited: cited_in_change(log, judge, place, round),
             reason: Some(verdict::change_reason(judge, round.phase)),
         }),
         ..SeatPosition::default()
     })
 }
 
-/// What a judge cites as it changes its score, as far as it verifies: ids of points of others in its reason and its concessions,
-/// lines of the files in its reason, and findings of others that it takes over.
+/// What a judge cites as it changes its score, as far as it verifies: ids of points of others and lines of the files in its reason.
+/// Where a final statement gives no reason, its first concession stands for it.
 fn cited_in_change(
     log: &PanelLog<'_>,
     judge: &PanelJudge<'_>,
     place: usize,
     round: &PanelRound,
-    before: &PanelRound,
 ) -> Vec<String> {
-    let stand =
-        |round: &PanelRound, at: usize| round.standings.get(place).and_then(|s| s.stands.get(at).copied());
-    let mut ids: Vec<String> = Vec::new();
-    for (at, finding) in log.findings.iter().enumerate() {
-        let adopted = stand(before, at) != stand(round, at) && stand(round, at) == Some(FindingStand::Holds);
-        if adopted && finding.raisers().iter().any(|by| *by != place) {
-            ids.push(finding.id.clone());
-        }
-    }
     let reason = judge.change_reason(round.phase);
+    let conceded = judge.last.iter().filter(|_| round.phase == PanelPhase::Final && reason.is_empty());
     let conceded =
-        if round.phase == PanelPhase::Final { judge.conceded(round.phase).join(" ") } else { String::new() };
-    ids.extend(log.cited_ids(&format!("{reason} {conceded}"), round.number, Some(place)));
-    let mut cited: Vec<String> = Vec::new();
-    for id in ids.into_iter().map(|id| format!("[{id}]")) {
-        if !cited.contains(&id) {
-            cited.push(id);
-        }
-    }
+        conceded.filter_map(|last| last.concessions_made.first()?.about.clone()).collect::<String>();
+    let ids = log.cited_ids(&format!("{reason}{conceded}"), round.number, Some(place));
+    let mut cited: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
     cited.extend(reason.split_whitespace().filter_map(|word| {
         // A bare number is no location, even where there is only one file.
         let is_named = log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));

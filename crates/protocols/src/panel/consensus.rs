@@ -3,7 +3,6 @@
 use agon_core::Termination;
 use serde::{Deserialize, Serialize};
 
-use super::figure;
 use super::findings::{FindingStand, group_stand};
 use super::log::{JudgeStanding, PanelLog, PanelRound};
 
@@ -161,16 +160,12 @@ impl PanelDecision {
         Self::Majority { majority, minority }
     }
 
-    /// The decision and its score in two words: `consensus 4.2`.
-    pub(super) fn label(&self, round: &PanelRound) -> Option<String> {
-        let scores = round.scores();
+    /// The verdict after a round in a few words: `GO (GREEN) by consensus`. Scores that move within a band change nothing in it.
+    pub(super) fn label(&self, log: &PanelLog<'_>, round: &PanelRound) -> Option<String> {
+        let (go, band) = log.go_after(round);
         match self {
-            Self::Consensus => Some(format!("consensus {}", figure(mean(&scores)))),
-            Self::Majority { majority, .. } => {
-                let scores: Vec<f64> =
-                    majority.iter().filter_map(|place| scores.get(*place).copied()).collect();
-                Some(format!("majority {}", figure(mean(&scores))))
-            }
+            Self::Consensus => Some(format!("{go} ({}) by consensus", band.as_str())),
+            Self::Majority { .. } => Some(format!("{go} ({}) by majority", band.as_str())),
             Self::NoMajority => Some("no majority".to_owned()),
             Self::None => None,
         }

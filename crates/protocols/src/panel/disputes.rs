@@ -16,7 +16,7 @@ pub(super) enum DisputeTopic {
     Dimension(usize),
     /// A critical finding, by its place. It is open while some judge holds it and another rejects it.
     Finding(usize),
-    /// A point that a judge leaves unresolved, with the id of the claim that it is about. It is open while its raiser or an ally
+    /// A point that a judge leaves unresolved, with the id of the claim, lesser finding or recommendation that it is about. It is open while its raiser or an ally
     /// maintains it against somebody.
     Point(Option<String>),
 }
@@ -89,6 +89,14 @@ impl PanelDispute {
 
     fn raisers(&self) -> Vec<usize> {
         self.entries.iter().map(|entry| entry.place).collect()
+    }
+
+    /// The last words of each judge who leaves it open, in seat order.
+    pub(super) fn last_entries(&self) -> Vec<&DisputeEntry> {
+        let mut places = self.raisers();
+        places.sort_unstable();
+        places.dedup();
+        places.iter().filter_map(|place| self.entries.iter().rfind(|entry| entry.place == *place)).collect()
     }
 
     fn side(&self, place: usize) -> Option<bool> {
@@ -224,14 +232,13 @@ fn find_or_open(
     let about = entry.about.as_deref();
     let by_id = disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about);
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
-    let claims = log.judges.iter().flat_map(|judge| &judge.statement.key_claims);
-    let claim = claims.filter_map(|claim| claim.id.clone()).find(|id| Some(id.as_str()) == about);
+    let claim = log.points().into_iter().map(|(_, _, id)| id).find(|id| Some(*id) == about);
     let (topic, text) = match finding {
         Some(place) => {
             let text = log.findings.get(place).map_or(&entry.topic, |finding| &finding.finding);
             (DisputeTopic::Finding(place), text)
         }
-        None => (DisputeTopic::Point(claim), &entry.topic),
+        None => (DisputeTopic::Point(claim.map(str::to_owned)), &entry.topic),
     };
     let by_words = || {
         disputes.iter().position(|dispute| {

@@ -9,11 +9,12 @@ use super::replies::{FindingHold, FindingPosition, FindingSeverity, RaisedFindin
 use crate::packet_lines::PacketLines;
 use crate::quotes::is_same_text;
 
-/// A critical finding of round 1 or 2.
+/// A finding of round 1 or 2, critical or not.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct CriticalFinding {
-    /// `F1`, `F2`... in seat order, those of round 2 after those of round 1.
+pub(super) struct NumberedFinding {
+    /// `F1`, `F2`... for critical findings and `L1`, `L2`... for lesser ones, in seat order, those of round 2 after those of round 1.
     pub(super) id: String,
+    pub(super) severity: FindingSeverity,
     pub(super) finding: String,
     pub(super) evidence: String,
     pub(super) fix: String,
@@ -22,7 +23,7 @@ pub(super) struct CriticalFinding {
     pub(super) raised: Vec<(usize, u32)>,
 }
 
-impl CriticalFinding {
+impl NumberedFinding {
     /// The places of the judges who raised it.
     pub(super) fn raisers(&self) -> Vec<usize> {
         self.raised.iter().map(|(place, _)| *place).collect()
@@ -46,9 +47,9 @@ pub(super) enum FindingStand {
 }
 
 impl FindingStand {
-    /// What a judge says of a finding after a round; what it said before counts where it says nothing.
-    pub(super) fn after(self, id: &str, positions: &[FindingPosition]) -> Self {
-        match positions.iter().find(|said| said.finding_id == id) {
+    /// What a judge says of a finding with these ids after a round; what it said before counts where it says nothing.
+    pub(super) fn after(self, ids: &[&str], positions: &[FindingPosition]) -> Self {
+        match ids.iter().find_map(|id| positions.iter().find(|said| said.finding_id == *id)) {
             Some(said) if said.position.is_held() => Self::Holds,
             Some(_) => Self::Rejects,
             None => self,
@@ -56,42 +57,56 @@ impl FindingStand {
     }
 }
 
-/// The critical findings, numbered. Their ids are written into the judges' statements, too, with whether all evidence verifies.
-pub(super) fn number_findings(judges: &mut [PanelJudge<'_>], packet: &PacketLines) -> Vec<CriticalFinding> {
-    let mut findings: Vec<CriticalFinding> = Vec::new();
+/// The critical findings and the lesser ones, numbered. Their ids are written into the judges' statements, too, with whether the
+/// evidence of findings and claims verifies.
+pub(super) fn number_findings(
+    judges: &mut [PanelJudge<'_>],
+    packet: &PacketLines,
+) -> [Vec<NumberedFinding>; 2] {
+    for claim in judges.iter_mut().flat_map(|judge| &mut judge.statement.key_claims) {
+        claim.unverified = is_unverified(packet, &claim.evidence).then_some(true);
+    }
+    let (mut critical, mut lesser) = (Vec::new(), Vec::new());
     for phase in [PanelPhase::Position, PanelPhase::Rebuttal] {
         for (place, judge) in judges.iter_mut().enumerate() {
             for raised in judge.raised_mut(phase) {
                 raised.unverified = is_unverified(packet, &raised.evidence).then_some(true);
-                if raised.severity == FindingSeverity::Critical {
-                    raised.id = Some(number_finding(&mut findings, raised, place, phase.round()));
-                }
+                let (findings, letter) = match raised.severity {
+                    FindingSeverity::Critical => (&mut critical, 'F'),
+                    _ => (&mut lesser, 'L'),
+                };
+                raised.id = Some(number_finding(findings, letter, raised, (place, phase.round())));
             }
         }
     }
-    findings
+    [critical, lesser]
 }
 
 fn number_finding(
-    findings: &mut Vec<CriticalFinding>,
+    findings: &mut Vec<NumberedFinding>,
+    letter: char,
     raised: &RaisedFinding,
-    place: usize,
-    round: u32,
+    by: (usize, u32),
 ) -> String {
     if let Some(same) = findings.iter_mut().find(|other| is_same_text(&other.finding, &raised.finding)) {
-        if !same.raisers().contains(&place) {
-            same.raised.push((place, round));
+        if !same.raisers().contains(&by.0) {
+            same.raised.push(by);
+        }
+        same.severity = same.severity.min(raised.severity);
+        if same.is_unverified && raised.unverified.is_none() {
+            (same.evidence, same.is_unverified) = (raised.evidence.trim().to_owned(), false);
         }
         return same.id.clone();
     }
-    let id = format!("F{}", findings.len() + 1);
-    findings.push(CriticalFinding {
+    let id = format!("{letter}{}", findings.len() + 1);
+    findings.push(NumberedFinding {
         id: id.clone(),
+        severity: raised.severity,
         finding: raised.finding.trim().to_owned(),
         evidence: raised.evidence.trim().to_owned(),
         fix: raised.fix.trim().to_owned(),
         is_unverified: raised.unverified.is_some(),
-        raised: vec![(place, round)],
+        raised: vec![by],
     });
     id
 }
@@ -206,6 +221,22 @@ impl CriticalFindingRecord {
         std::iter::once(&self.finding_id).chain(&self.same_as)
     }
 
+    /// What a judge thinks of it in the end, in a word or two.
+    pub(super) fn stand_of(&self, judge: &str) -> &'static str {
+        match self.last_position(judge) {
+            Some(said) => said.position.spoken(),
+            None if self.held_by.iter().any(|id| id == judge) => FindingHold::Hold.spoken(),
+            None => "no position",
+        }
+    }
+
+    /// The same, with the judge's reason.
+    pub(super) fn view_of(&self, judge: &str) -> String {
+        let reason = self.last_position(judge).map(|said| said.reason.as_str()).filter(|why| !why.is_empty());
+        let stand = self.stand_of(judge);
+        reason.map_or(stand.to_owned(), |reason| format!("{stand}. {reason}"))
+    }
+
     /// What a judge last said of it.
     pub(super) fn last_position(&self, judge: &str) -> Option<&FindingPositionRecord> {
         self.positions.iter().rev().find(|said| said.judge_id == judge)
@@ -232,10 +263,10 @@ fn finding_record(
     log: &PanelLog<'_>,
     groups: &[usize],
     first: usize,
-    finding: &CriticalFinding,
+    finding: &NumberedFinding,
 ) -> CriticalFindingRecord {
     let members = log.findings.iter().zip(groups).filter(|(_, group)| **group == first);
-    let members: Vec<&CriticalFinding> = members.map(|(member, _)| member).collect();
+    let members: Vec<&NumberedFinding> = members.map(|(member, _)| member).collect();
     let mut raised_by: Vec<usize> = members.iter().flat_map(|member| member.raisers()).collect();
     raised_by.sort_unstable();
     raised_by.dedup();
@@ -261,7 +292,7 @@ fn finding_record(
     }
 }
 
-fn finding_positions(log: &PanelLog<'_>, members: &[&CriticalFinding]) -> Vec<FindingPositionRecord> {
+fn finding_positions(log: &PanelLog<'_>, members: &[&NumberedFinding]) -> Vec<FindingPositionRecord> {
     let mut records = Vec::new();
     for phase in [PanelPhase::Rebuttal, PanelPhase::Final] {
         for judge in &log.judges {

@@ -186,22 +186,19 @@ fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str
 }
 
 fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
-    let views = log.judges.iter().enumerate().map(|(place, judge)| {
-        let said = finding.last_position(judge.id);
-        let stand = match said {
-            Some(said) => said.position.spoken(),
-            None if finding.held_by.iter().any(|id| id == judge.id) => "holds it",
-            None => "takes no position",
-        };
-        let reason = said.map(|said| said.reason.as_str()).filter(|reason| !reason.is_empty());
-        view(log, place, &reason.map_or(stand.to_owned(), |reason| format!("{stand}: {reason}")), None)
-    });
     let ids: Vec<String> = finding.ids().cloned().collect();
     let disputes = log.disputes.iter().filter(|dispute| match dispute.topic {
         DisputeTopic::Finding(at) => log.findings.get(at).is_some_and(|other| ids.contains(&other.id)),
         DisputeTopic::Dimension(_) | DisputeTopic::Point(_) => false,
     });
     let disputes: Vec<&PanelDispute> = disputes.collect();
+    let views = log.judges.iter().enumerate().map(|(place, judge)| {
+        let own = disputes.iter().flat_map(|dispute| dispute.last_entries());
+        let own = own.filter(|entry| entry.place == place && !entry.view.is_empty());
+        let own = own.map(|entry| format!("On \"{}\": {}", entry.topic, entry.view));
+        let said = own.fold(finding.view_of(judge.id), |said, own| format!("{} {own}", sentence(&said)));
+        view(log, place, &said, None)
+    });
     let fix = Some(&finding.fix).filter(|fix| !fix.is_empty()).cloned();
     let mut all = ids.clone();
     all.extend(disputes.iter().map(|dispute| dispute.id.clone()));
@@ -210,6 +207,12 @@ fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> Attentio
         recommendation: recommended(log, &ids).or(fix),
         ..item(finding.named(), all, finding.raised_by.clone(), views.collect())
     }
+}
+
+/// A text with a full stop where it has no end of its own.
+pub(super) fn sentence(text: &str) -> String {
+    let is_open = text.ends_with(char::is_alphanumeric);
+    if is_open { format!("{text}.") } else { text.to_owned() }
 }
 
 /// Whether a dispute needs the person's attention: a judge says so, or nothing else decides it.
@@ -236,13 +239,9 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
             Some(view(log, place, &format!("scores it {}", figure(score)), None))
         }));
     }
-    let mut raised_by: Vec<usize> = dispute.entries.iter().map(|entry| entry.place).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
-    for place in &raised_by {
-        let last = dispute.entries.iter().rfind(|entry| entry.place == *place);
-        views.extend(last.map(|entry| view(log, *place, &entry.view, Some(&entry.opposing_view))));
-    }
+    let last = dispute.last_entries();
+    let raised_by: Vec<usize> = last.iter().map(|entry| entry.place).collect();
+    views.extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
     let mut ids = vec![dispute.id.clone()];
     ids.extend(dispute.same_as.iter().cloned());
     let issue = match dispute.topic {
@@ -264,16 +263,13 @@ fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// What judges recommend about findings.
+/// What judges recommend about findings, each in its own words.
 fn recommended(log: &PanelLog<'_>, findings: &[String]) -> Option<String> {
-    let mut actions: Vec<&str> = Vec::new();
-    for advice in log.judges.iter().flat_map(|judge| judge.recommendations()) {
-        let is_known = actions.iter().any(|action| is_same_text(action, &advice.action));
-        if !is_known && advice.finding_ids.iter().any(|id| findings.contains(id)) {
-            actions.push(advice.action.trim());
-        }
-    }
-    (!actions.is_empty()).then(|| actions.join("; "))
+    let advice = log.judges.iter().flat_map(|judge| judge.recommendations().iter().map(move |a| (judge, a)));
+    let about = advice.filter(|(_, advice)| advice.finding_ids.iter().any(|id| findings.contains(id)));
+    let told = about.map(|(judge, advice)| format!("{}: {}", judge.id, advice.action.trim()));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// What judges ask the person to decide, in any round, each text once: `U1`, `U2`...
@@ -429,16 +425,31 @@ fn recommendation(
     places.dedup();
     let mut finding_ids: Vec<String> = Vec::new();
     for id in members.iter().flat_map(|(_, advice)| &advice.finding_ids) {
-        if log.findings.iter().any(|finding| finding.id == *id) && !finding_ids.contains(id) {
+        let is_known = log.findings.iter().chain(&log.lesser).any(|finding| finding.id == *id);
+        if is_known && !finding_ids.contains(id) {
             finding_ids.push(id.clone());
         }
     }
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
-    let rationale = members.iter().map(|(_, advice)| advice.rationale.trim()).find(|why| !why.is_empty());
+    let reasons = members.iter().filter(|(_, advice)| !advice.rationale.trim().is_empty());
+    let reasons: Vec<(usize, &str)> =
+        reasons.map(|(place, advice)| (*place, advice.rationale.trim())).collect();
+    let rationale = match reasons.as_slice() {
+        [(_, why), rest @ ..]
+            if reasons.len() == members.len() && rest.iter().all(|(_, other)| is_same_text(why, other)) =>
+        {
+            (*why).to_owned()
+        }
+        _ => {
+            let told =
+                reasons.iter().map(|(by, why)| format!("{}: {}", log.ids(&[*by]).join(""), sentence(why)));
+            told.collect::<Vec<_>>().join(" ")
+        }
+    };
     Some(PanelRecommendation {
         priority: members.iter().map(|(_, advice)| advice.priority).min()?,
         action: text.unwrap_or(&first.action).trim().to_owned(),
-        rationale: rationale.unwrap_or_default().to_owned(),
+        rationale,
         consensus_level: ConsensusLevel::of(places.len(), log.judges.len()),
         made_by: log.ids(&places),
         ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
@@ -447,7 +458,19 @@ fn recommendation(
     })
 }
 
-/// What the rapporteur reads of a judge, and what its quotes are verified against. It has no scores.
+/// What is open, with its id, where it is not one judge's own question. It has no scores.
+pub(super) fn open_issues(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
+    let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
+    let items = items.filter(|(item, _)| item.views.iter().all(|view| view.view != item.issue));
+    let named = items.map(|(item, _)| {
+        let id = format!("[{}]", item.ids.first().map_or("", String::as_str));
+        // The issue of a finding begins with its id.
+        if item.issue.starts_with(&id) { item.issue } else { format!("{id} {}", item.issue) }
+    });
+    named.collect()
+}
+
+/// What the rapporteur reads of a judge, and what its quotes are verified against. It has no scores and no words of others.
 pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: usize) -> String {
     let Some(judge) = log.judges.get(place) else { return String::new() };
     let mut lines = vec![judge.position().to_owned()];
@@ -461,8 +484,8 @@ pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: us
         let id = item.ids.first().map(String::as_str).unwrap_or_default();
         let own = item.views.iter().filter(|view| view.judge_id == judge.id);
         for own in own.filter(|view| !view.view.is_empty()) {
-            let about = if own.view == item.issue { String::new() } else { format!("{}: ", item.issue) };
-            lines.push(format!("[{id}] open: {about}{}", own.view));
+            let asks = if own.view == item.issue { "asks the person to decide: " } else { "" };
+            lines.push(format!("[{id}] {asks}{}", own.view));
         }
     }
     lines.join("\n")
@@ -536,8 +559,11 @@ fn verify(
         }
         text.filter(|_| is_supported).map(str::to_owned)
     };
-    verified.opinion = opinion(first, first_name, majority.unwrap_or(&places));
-    verified.minority = minority.and_then(|side| opinion(&said.minority, "minority", side));
+    let summed = opinion(first, first_name, majority.unwrap_or(&places));
+    let dissent = minority.and_then(|side| opinion(&said.minority, "minority", side));
+    // Without the first opinion the judges speak for themselves, on both sides.
+    verified.minority = dissent.filter(|_| summed.is_some());
+    verified.opinion = summed;
     let ids = mergeable_ids(log, decision);
     for merged in &said.merged {
         match merge_fault(&ids, &verified.merged, merged) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::consensus::{self, ConsensusCheck, PanelDecision, TOLERANCE};
 use super::disputes::{self, PanelDispute};
-use super::findings::{self, CriticalFinding, FindingStand};
+use super::findings::{self, FindingStand, NumberedFinding};
 use super::replies::{
     FinalStatement, FindingPosition, JudgeRecommendation, PositionStatement, RaisedFinding,
     RapporteurSummary, RebuttalStatement,
@@ -56,11 +56,11 @@ impl JudgeStance {
             }
             Self::For => {
                 "Look hardest for what is strong, what works and what could be built on, and argue that first, so that no merit is \
-                 overlooked. A strength that the files do not show is none."
+                 overlooked. A strength that the files do not show does not count."
             }
             Self::Against => {
                 "Look hardest for risks, gaps and what breaks first, and argue that first, so that no danger is overlooked. A risk \
-                 that the files already meet is none."
+                 that the files already meet does not count."
             }
         }
     }
@@ -238,7 +238,9 @@ pub(super) struct PanelLog<'a> {
     pub(super) packet: PacketLines,
     /// Those who gave a position statement, in seat order. The others are out.
     pub(super) judges: Vec<PanelJudge<'a>>,
-    pub(super) findings: Vec<CriticalFinding>,
+    pub(super) findings: Vec<NumberedFinding>,
+    /// The findings below CRITICAL.
+    pub(super) lesser: Vec<NumberedFinding>,
     pub(super) rounds: Vec<PanelRound>,
     pub(super) disputes: Vec<PanelDispute>,
     /// What the rapporteur wrote, before it is verified.
@@ -268,11 +270,22 @@ impl<'a> PanelLog<'a> {
             });
         }
         number_claims(&mut judges);
-        let findings = findings::number_findings(&mut judges, &packet);
+        let [findings, lesser] = findings::number_findings(&mut judges, &packet);
         let summary = read_reply(debate, PanelPhase::Summary, RAPPORTEUR)?;
         let (rounds, disputes) = (Vec::new(), Vec::new());
-        let mut log =
-            Self { debate, options, bands, rubric, packet, judges, findings, rounds, disputes, summary };
+        let mut log = Self {
+            debate,
+            options,
+            bands,
+            rubric,
+            packet,
+            judges,
+            findings,
+            lesser,
+            rounds,
+            disputes,
+            summary,
+        };
         for turn in &debate.turns {
             let phase = PanelPhase::of(&turn.phase)?;
             if phase != PanelPhase::Summary {
@@ -318,12 +331,17 @@ impl<'a> PanelLog<'a> {
             judge.dimension(phase, key).or(before).unwrap_or(score)
         });
         let positions = judge.finding_positions(phase);
+        // A judge who is asked about findings that became one answers for all of them.
+        let groups = self.rounds.last().map_or(&[][..], |round| &round.groups);
         let stands = self.findings.iter().enumerate().map(|(at, finding)| {
+            let same = self.findings.iter().zip(groups).filter(|(_, of)| groups.get(at) == Some(*of));
+            let ids: Vec<&str> =
+                std::iter::once(finding).chain(same.map(|(same, _)| same)).map(|f| f.id.as_str()).collect();
             let raised = finding.raised.contains(&(place, phase.round()));
             let before = last.and_then(|last| last.stands.get(at).copied());
             match raised {
                 true => FindingStand::Holds,
-                false => before.unwrap_or(FindingStand::Unknown).after(&finding.id, positions),
+                false => before.unwrap_or(FindingStand::Unknown).after(&ids, positions),
             }
         });
         let (dimensions, stands) = (dimensions.collect(), stands.collect());
@@ -433,21 +451,30 @@ impl<'a> PanelLog<'a> {
         (0..self.judges.len()).collect()
     }
 
+    /// Claims, lesser findings and recommendations of round 1: their raisers, round and id.
+    pub(super) fn points(&self) -> Vec<(Vec<usize>, u32, &str)> {
+        let said = self.judges.iter().enumerate().flat_map(|(place, judge)| {
+            let claims = judge.statement.key_claims.iter().map(|claim| &claim.id);
+            let advice = judge.statement.recommendations.iter().map(|advice| &advice.id);
+            claims.chain(advice).flatten().map(move |id| (vec![place], 1, id.as_str()))
+        });
+        let lesser = self.lesser.iter().map(|lesser| (lesser.raisers(), lesser.round(), lesser.id.as_str()));
+        said.chain(lesser).collect()
+    }
+
     /// The ids in a text that exist and that its author was shown before this round, except those that are only its own.
     pub(super) fn cited_ids(&self, text: &str, round: u32, own: Option<usize>) -> Vec<String> {
         let is_other = |raisers: &[usize]| own.is_none_or(|own| raisers.iter().any(|place| *place != own));
-        let claims = self.judges.iter().enumerate().filter(|(place, _)| is_other(&[*place]));
-        let claims =
-            claims.flat_map(|(_, judge)| judge.statement.key_claims.iter().filter_map(|c| c.id.as_ref()));
-        let findings =
-            self.findings.iter().filter(|finding| finding.round() < round && is_other(&finding.raisers()));
-        let disputes =
-            self.disputes.iter().filter(|dispute| dispute.round < round).map(|dispute| &dispute.id);
-        let known: Vec<&String> = claims.chain(findings.map(|finding| &finding.id)).chain(disputes).collect();
+        let findings = self.findings.iter().map(|f| (f.raisers(), f.round(), f.id.as_str()));
+        let points = self.points().into_iter().chain(findings);
+        let points = points.filter(|(raisers, raised_in, _)| *raised_in < round && is_other(raisers));
+        let disputes = self.disputes.iter().filter(|dispute| dispute.round < round);
+        let disputes = disputes.map(|dispute| dispute.id.as_str());
+        let known: Vec<&str> = points.map(|(_, _, id)| id).chain(disputes).collect();
         let mut cited: Vec<String> = Vec::new();
         // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
         for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-            if known.iter().any(|id| *id == word) && !cited.iter().any(|id| id == word) {
+            if known.contains(&word) && !cited.iter().any(|id| id == word) {
                 cited.push(word.to_owned());
             }
         }
@@ -483,6 +510,20 @@ impl<'a> PanelLog<'a> {
             return Some(if found { Termination::Majority } else { Termination::NoMajority });
         }
         self.limits().is_exhausted(self.judges.len()).then_some(Termination::Budget)
+    }
+
+    /// The status after a round: GO or not, and the band. A critical finding that anybody holds forbids GO and GREEN.
+    pub(super) fn go_after(&self, round: &PanelRound) -> (&'static str, PanelStatus) {
+        let weighted: Vec<f64> =
+            round.standings.iter().map(|standing| self.rubric.weighted(&standing.dimensions)).collect();
+        let is_held = round.standings.iter().any(|standing| standing.stands.contains(&FindingStand::Holds));
+        match self.band(consensus::mean(&weighted)) {
+            PanelStatus::Green if is_held => ("NO GO", PanelStatus::Yellow),
+            band if is_held => ("NO GO", band),
+            PanelStatus::Green => ("GO", PanelStatus::Green),
+            PanelStatus::Yellow => ("GO WITH CHANGES", PanelStatus::Yellow),
+            PanelStatus::Red => ("NO GO", PanelStatus::Red),
+        }
     }
 
     /// The band of a weighted score.

@@ -36,7 +36,7 @@ pub struct PositionStatement {
     pub position_statement: String,
     /// Which specific claims about it do you make?
     pub key_claims: Vec<KeyClaim>,
-    /// Which severe problems did you find? An empty list if there are none.
+    /// Which problems did you find, of any severity? An empty list if there are none.
     #[schemars(length(max = 6))]
     pub critical_findings: Vec<RaisedFinding>,
     /// What should its authors do?
@@ -64,10 +64,14 @@ pub struct KeyClaim {
     pub id: Option<String>,
     /// What do you claim?
     pub claim: String,
-    /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
+    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
     pub evidence: String,
     /// How sure are you of it: HIGH (the files say so), MEDIUM (it follows from them) or LOW (it is likely)?
     pub confidence: ConfidenceLevel,
+    /// Whether the evidence is neither a line of the files nor a quote of them.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub unverified: Option<bool>,
 }
 
 /// How sure somebody is.
@@ -92,7 +96,7 @@ impl ConfidenceLevel {
     }
 }
 
-/// Which severe problem did you find?
+/// Which problem did you find?
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RaisedFinding {
@@ -101,14 +105,14 @@ pub struct RaisedFinding {
     pub id: Option<String>,
     /// What is wrong?
     pub finding: String,
-    /// How severe is it: CRITICAL (must not go ahead as it is), HIGH (fix it before the end), MEDIUM (fix it when convenient) or LOW
-    /// (a detail)?
+    /// How severe is it: CRITICAL (carried out as the files stand, it fails or does serious harm), HIGH (fix it before the part that it
+    /// concerns is carried out), MEDIUM (fix it when convenient) or LOW (a detail)?
     pub severity: FindingSeverity,
-    /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
+    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
     pub evidence: String,
     /// What would fix it?
     pub fix: String,
-    /// Must it be settled before the judges can agree? It is so for every CRITICAL finding.
+    /// Must it be settled before the judges can agree? True for every CRITICAL finding, false for others.
     pub blocks_consensus: Option<bool>,
     /// Whether the evidence is neither a line of the files nor a quote of them.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
@@ -179,7 +183,7 @@ pub struct RebuttalStatement {
     /// What is your overall score now, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub new_score: f64,
-    /// Is your score another one than before? Null leaves it to the two scores, from which it follows.
+    /// Does your score differ from the one before?
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_changed: Option<bool>,
     /// Why did your score change, or why do you keep it? Name the ids, such as [F1], that moved you.
@@ -198,7 +202,7 @@ pub struct RebuttalStatement {
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// What is your position on each critical finding?
     pub critical_positions: Vec<FindingPosition>,
-    /// Which severe problems that nobody has named yet did you find? An empty list if there are none.
+    /// Which problems that nobody has named yet did you find? An empty list if there are none.
     #[schemars(length(max = 6))]
     pub critical_findings: Vec<RaisedFinding>,
     /// Which ids name one and the same thing? Each entry lists the ids of one thing.
@@ -276,7 +280,7 @@ macro_rules! open_point {
             /// Which judge holds the other side's view? Null if several do.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub with_judge: Option<String>,
-            /// Which id does it have already? Null if it is new.
+            /// Which id has what it is about? Null if it has none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub about: Option<String>,
             /// Must the person who asked decide it?
@@ -323,8 +327,8 @@ open_point! {
 pub struct FindingPosition {
     /// Which finding?
     pub finding_id: String,
-    /// Do you hold it (it is yours), adopt it (another's, and you now share it), lower it (real, but not critical), dispute it (not
-    /// real) or withdraw it (it was yours)?
+    /// Do you hold it (yours, and critical), adopt it (another's, and you hold it, too), lower it (real, but not critical), dispute it
+    /// (another's, and not real) or withdraw it (yours, and not real after all)?
     pub position: FindingHold,
     /// Why do you take this position?
     pub reason: String,
@@ -349,13 +353,13 @@ impl FindingHold {
         matches!(self, Self::Hold | Self::Adopt)
     }
 
-    /// In words that follow a judge's name.
+    /// What the finding is for a judge who says so.
     pub(super) fn spoken(self) -> &'static str {
         match self {
-            Self::Hold | Self::Adopt => "holds it",
-            Self::Lower => "calls it real, but not critical",
-            Self::Dispute => "disputes it",
-            Self::Withdraw => "withdrew it",
+            Self::Hold | Self::Adopt => "critical",
+            Self::Lower => "real, but not critical",
+            Self::Dispute => "disputed",
+            Self::Withdraw => "withdrawn",
         }
     }
 }
@@ -530,6 +534,25 @@ fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
     Ok(())
 }
 
+/// The fields that decide something. The schema asks for them last in their object and in this order, after the reasons.
+const DECISIONS: [&str; 16] = [
+    "severity",
+    "blocks_consensus",
+    "confidence",
+    "priority",
+    "position",
+    "user_attention_needed",
+    "position_statement",
+    "position_revision",
+    "final_position",
+    "change_reason",
+    "dimension_scores",
+    "overall_score",
+    "previous_score",
+    "new_score",
+    "score_changed",
+    "final_score",
+];
 const TEXT_CHARS_MAX: u64 = 4000;
 const ENTRIES_MAX: u64 = 12;
 /// The fields without which an entry or a statement says nothing, unless they may be null.
@@ -576,12 +599,16 @@ fn plain_schema(phase: PanelPhase) -> ReplySchema {
     ReplySchema { name: made.name.clone(), json: made.json.clone() }
 }
 
-/// Gives every text and every list without a limit the usual one, and lists the required fields of every object.
-fn limit(schema: &mut Value) {
-    let is = |schema: &Value, word: &str| match schema.get("type") {
+/// Whether a schema allows values of a type.
+fn is(schema: &Value, word: &str) -> bool {
+    match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == word),
         kind => kind.is_some_and(|kind| kind == word),
-    };
+    }
+}
+
+/// Gives every text and every list without a limit the usual one. In every object, puts decisions last and lists the required fields.
+fn limit(schema: &mut Value) {
     let (is_text, is_list) = (is(schema, "string") && schema.get("enum").is_none(), is(schema, "array"));
     match schema {
         Value::Object(map) => {
@@ -591,12 +618,19 @@ fn limit(schema: &mut Value) {
             if is_list && !map.contains_key("maxItems") {
                 map.insert("maxItems".into(), ENTRIES_MAX.into());
             }
-            if let Some(Value::Object(properties)) = map.get("properties") {
+            if let Some(Value::String(about)) = map.get_mut("description") {
+                *about = about.replace('\n', " ");
+            }
+            if let Some(Value::Object(properties)) = map.get_mut("properties") {
+                for key in DECISIONS {
+                    let decision = properties.shift_remove(key);
+                    properties.extend(decision.map(|decision| (key.to_owned(), decision)));
+                }
                 let may_be_null = |inner: &Value| inner.get("type").is_some_and(Value::is_array);
                 let required = properties
                     .iter()
                     .filter(|(key, inner)| REQUIRED.contains(&key.as_str()) && !may_be_null(inner));
-                let required: Vec<&str> = required.map(|(key, _)| key.as_str()).collect();
+                let required: Vec<String> = required.map(|(key, _)| key.clone()).collect();
                 map.insert("required".into(), required.into());
             }
             map.values_mut().for_each(limit);
@@ -619,11 +653,16 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
         }
     }
     let findings: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
-    let disputes = log.disputes.iter().map(|dispute| dispute.id.as_str());
-    let named: Vec<&str> = findings.iter().copied().chain(disputes).collect();
-    let claims = log.judges.iter().flat_map(|judge| &judge.statement.key_claims);
-    let claims = claims.filter_map(|claim| claim.id.as_deref());
-    let known: Vec<&str> = named.iter().copied().chain(claims).collect();
+    let lesser = || log.lesser.iter().map(|lesser| lesser.id.as_str());
+    // Findings that became one have one id from then on, and settled disputes are not asked about again.
+    let groups = log.groups();
+    let firsts = findings.iter().enumerate().filter(|(at, _)| groups.get(*at) == Some(at)).map(|(_, id)| *id);
+    let open = log.disputes.iter().filter(|dispute| dispute.is_open()).map(|dispute| dispute.id.as_str());
+    let named: Vec<&str> = firsts.chain(open).chain(lesser()).collect();
+    let others = findings.iter().copied().chain(log.points().into_iter().map(|(_, _, id)| id));
+    let others = others.filter(|id| !named.contains(id));
+    let known: Vec<&str> = named.iter().copied().chain(others).collect();
+    let is_open = log.rounds.last().is_some_and(|round| round.check.disputed > 0);
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
     let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
     let properties = &mut schema.json;
@@ -642,11 +681,17 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
         allow(properties, &format!("/properties/{list}/items/properties"), field, allowed);
     }
     // In round 1 there are no ids yet.
-    let ids = if phase == PanelPhase::Position { &Vec::new() } else { &findings };
-    allow(properties, "/properties/recommendations/items/properties/finding_ids", "items", ids);
+    let fixable = findings.iter().copied().chain(lesser()).filter(|_| phase != PanelPhase::Position);
+    let fixable: Vec<&str> = fixable.collect();
+    allow(properties, "/properties/recommendations/items/properties/finding_ids", "items", &fixable);
+    if let (true, Some(Value::Object(advice))) =
+        (fixable.is_empty(), properties.pointer_mut("/properties/recommendations/items/properties"))
+    {
+        advice.shift_remove("finding_ids");
+    }
     allow(properties, "/properties/same_as/items", "items", &named);
     if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
-        if findings.is_empty() {
+        if !is_open {
             properties.shift_remove("critical_positions");
         } else if let Some(positions) = properties.get_mut("critical_positions") {
             set(positions, "maxItems", findings.len());
@@ -656,6 +701,34 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
         }
     }
     schema
+}
+
+/// A value that fits a schema, to show its form.
+pub(super) fn example(schema: &Value) -> Value {
+    const SCORES: [f64; 5] = [4.0, 2.0, 5.0, 1.0, 3.0];
+    let words = schema.get("enum").and_then(Value::as_array);
+    // No word is more likely than another. The one in the middle is the least like advice.
+    if let Some(word) = words.and_then(|words| words.get(words.len() / 2)) {
+        return word.clone();
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if let Some(properties) = properties {
+        let fields = properties.iter().zip(SCORES.iter().cycle()).map(|((key, inner), score)| {
+            let is_score =
+                inner.get("enum").is_none() && inner.get("type").is_some_and(|kind| kind == "number");
+            (key.clone(), if is_score { Value::from(*score) } else { example(inner) })
+        });
+        return Value::Object(fields.collect());
+    }
+    match schema.get("items") {
+        Some(items) => match items.get("enum").and_then(Value::as_array) {
+            Some(ids) => ids.iter().take(2).cloned().collect(),
+            None => Value::Array(vec![example(items)]),
+        },
+        None if is(schema, "string") => "...".into(),
+        None if is(schema, "boolean") => false.into(),
+        None => Value::Null,
+    }
 }
 
 /// The schema of the summary, narrowed to what this decision asks for.
@@ -725,7 +798,7 @@ fn dimension_schema(rubric: &Rubric, phase: PanelPhase, description: Option<&Val
     schema
 }
 
-fn set(schema: &mut Value, key: &str, value: impl Into<Value>) {
+pub(super) fn set(schema: &mut Value, key: &str, value: impl Into<Value>) {
     if let Value::Object(map) = schema {
         map.insert(key.to_owned(), value.into());
     }

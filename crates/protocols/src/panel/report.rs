@@ -9,6 +9,7 @@ use agon_core::{
     Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary,
     SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,9 +17,9 @@ use super::closing;
 use super::consensus::{FindingState, PanelDecision, mean, range};
 use super::disputes::{DisputeRecord, DisputeState};
 use super::findings::CriticalFindingRecord;
-use super::follow_up::AttentionItem;
+use super::follow_up::{AttentionItem, PanelRecommendation, sentence};
 use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingSeverity};
+use super::replies::{ConfidenceLevel, FindingHold, FindingSeverity};
 use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelStatus, figure};
 
@@ -100,6 +101,7 @@ impl PanelReport<'_> {
         let mut details = Vec::new();
         details.extend(self.disputes());
         details.extend(self.other_findings());
+        details.extend(self.claims());
         details.extend(self.dimensions());
         details.extend(self.score_changes());
         details.push(self.metrics());
@@ -133,7 +135,14 @@ impl PanelReport<'_> {
         match (self.verdict.status, self.status().2) {
             (None, word) => word.to_owned(),
             (_, word @ "NO MAJORITY") => format!("UNDECIDED: {word}"),
-            (Some(_), word) if !ids.is_empty() => format!("NO GO until {} is settled ({word})", joined(&ids)),
+            (Some(status), word) if !ids.is_empty() => {
+                let (ids, are) = (joined(&ids), if ids.len() == 1 { "is" } else { "are" });
+                match status {
+                    // To settle the findings would not be enough.
+                    PanelStatus::Red => format!("NO GO ({word}), and {ids} {are} not settled"),
+                    _ => format!("NO GO until {ids} {are} settled ({word})"),
+                }
+            }
             (Some(PanelStatus::Green), word) => format!("GO ({word})"),
             (Some(PanelStatus::Yellow), word) => format!("GO WITH CHANGES ({word})"),
             (Some(PanelStatus::Red), word) => format!("NO GO ({word})"),
@@ -147,7 +156,10 @@ impl PanelReport<'_> {
             n if n == judges => {
                 format!("All {judges} judges hold the critical finding {}.", stop(&finding.named()))
             }
-            n => format!("{n} of {judges} judges hold the critical finding {}.", stop(&finding.named())),
+            n => {
+                let hold = if n == 1 { "holds" } else { "hold" };
+                format!("{n} of {judges} judges {hold} the critical finding {}.", stop(&finding.named()))
+            }
         });
         let mut sentences: Vec<String> = findings.filter(|_| self.decision != PanelDecision::None).collect();
         sentences.push(self.sentence());
@@ -188,7 +200,16 @@ impl PanelReport<'_> {
         };
         let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
         let confidence = self.verdict.confidence().map_or("unknown", ConfidenceLevel::as_str);
-        format!("{decided} Confidence {confidence}. Weighted score {weighted}.")
+        let status = self.verdict.status.filter(|_| self.decision != PanelDecision::NoMajority);
+        let band = self.verdict.weighted_score.map(|weighted| self.log.band(weighted));
+        let band = match status.zip(band) {
+            None => String::new(),
+            Some((status, band)) if status == band => format!(", which is {}", band.as_str()),
+            Some((status, band)) => {
+                format!(", which is {}, but {} with a critical finding", band.as_str(), status.as_str())
+            }
+        };
+        format!("{decided} Confidence {confidence}. The weighted score of all judges is {weighted}{band}.")
     }
 
     /// What keeps judges whose scores are one group from consensus.
@@ -226,7 +247,7 @@ impl PanelReport<'_> {
         let findings = states.iter().flat_map(|state| {
             self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
         });
-        section("Critical findings", findings.map(critical_item).collect())
+        section("Critical findings", findings.map(|finding| self.critical_item(finding)).collect())
     }
 
     /// What each side says. The minority's section is of the same kind as the majority's.
@@ -259,7 +280,8 @@ impl PanelReport<'_> {
 
     fn recommendations(&self) -> Option<ReportSection> {
         let items = self.verdict.recommendations.iter().map(|advice| {
-            let by = advice.made_by.join(", ");
+            let by = advice.made_by.iter().map(|judge| self.maker(judge, advice));
+            let by = by.collect::<Vec<_>>().join(", ");
             let fixes = match advice.finding_ids.join(", ") {
                 ids if ids.is_empty() => String::new(),
                 ids => format!(" For {ids}."),
@@ -273,6 +295,17 @@ impl PanelReport<'_> {
             }
         });
         section("Recommendations", items.collect())
+    }
+
+    /// A judge who makes a recommendation, with its own priority where the list shows a higher one.
+    fn maker(&self, judge: &str, shown: &PanelRecommendation) -> String {
+        let own = self.log.judges.iter().filter(|other| other.id == judge);
+        let own = own.flat_map(|judge| judge.recommendations());
+        let own = own.filter(|advice| advice.id.as_ref().is_some_and(|id| shown.ids.contains(id)));
+        match own.map(|advice| advice.priority).min() {
+            Some(own) if own != shown.priority => format!("{judge} ({})", own.as_str()),
+            _ => judge.to_owned(),
+        }
     }
 
     /// The scores by judge and round, and how far they are apart after each round.
@@ -326,13 +359,90 @@ impl PanelReport<'_> {
         };
         let is_dimension =
             self.verdict.rubric.iter().any(|dimension| Some(&dimension.key) == dispute.about.as_ref());
-        let text = match (is_dimension, &dispute.about) {
+        let is_finding = self.log.findings.iter().any(|finding| Some(&finding.id) == dispute.about.as_ref());
+        let about = dispute.about.as_deref().unwrap_or_default();
+        let text = match (is_dimension, is_finding) {
             (true, _) => format!("The score of {}", spoken(&dispute.topic)),
-            (false, Some(id)) => format!("[{id}] {}", dispute.topic),
-            (false, None) => dispute.topic.clone(),
+            (_, true) => format!("Whether [{about}] is critical"),
+            _ => dispute.topic.clone(),
         };
-        let who = Some(format!("[{}]", dispute.dispute_id));
-        ReportItem { who, text, note: Some(format!("{state}; it was open after {rounds}.")) }
+        let mut note = vec![format!("{state}; it was open after {rounds}.")];
+        let known = self.log.disputes.iter().find(|known| known.id == dispute.dispute_id);
+        let said = known.into_iter().flat_map(|known| known.last_entries());
+        match (is_dimension || is_finding, about) {
+            // What it is about decides whether it is open. The judges may put it in other words.
+            (true, _) => note.extend(said.map(|entry| {
+                format!("{} puts it so: {}", self.log.ids(&[entry.place]).join(""), sentence(&entry.topic))
+            })),
+            (false, "") => note.push(format!("Raised by {}.", dispute.raised_by.join(", "))),
+            (false, id) => note.push(format!("Raised by {} about [{id}].", dispute.raised_by.join(", "))),
+        }
+        ReportItem { who: Some(format!("[{}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
+    }
+
+    /// The claims that a change or a dispute cites, so that a reader can look up the ids, and those whose evidence does not verify.
+    fn claims(&self) -> Option<ReportSection> {
+        let rounds = self.verdict.debate_metrics.rounds.values();
+        let reasons =
+            rounds.flat_map(|round| round.score_changes.iter().flatten()).map(|change| &change.reason);
+        let about = self.verdict.disputes.iter().filter_map(|dispute| dispute.about.as_ref());
+        let cited = reasons.chain(about).cloned().collect::<Vec<_>>().join(" ");
+        let cited = self.log.cited_ids(&cited, u32::MAX, None);
+        let mut items = Vec::new();
+        for (judge, claim) in
+            self.log.judges.iter().flat_map(|j| j.statement.key_claims.iter().map(move |c| (j, c)))
+        {
+            let Some(id) = claim.id.as_ref().filter(|id| cited.contains(id) || claim.unverified.is_some())
+            else {
+                continue;
+            };
+            let mark = if claim.unverified.is_some() { " (unverified)" } else { "" };
+            let note = format!("{}. Evidence{mark}: {}.", judge.id, stop(&claim.evidence));
+            items.push(ReportItem {
+                who: Some(format!("[{id}]")),
+                text: claim.claim.clone(),
+                note: Some(note),
+            });
+        }
+        section("Claims that are cited or unverified", items)
+    }
+
+    fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
+        let raised = format!("raised by {}", finding.raised_by.join(", "));
+        let state = match finding.state {
+            FindingState::Adopted => format!("All judges hold it; {raised}."),
+            FindingState::Disputed => format!("Open: {}; {raised}.", self.stands(finding)),
+            FindingState::Withdrawn => {
+                format!("Nobody holds it any more: {}; {raised}.", self.stands(finding))
+            }
+        };
+        let mut note = vec![state];
+        match (finding.evidence.as_str(), finding.unverified) {
+            ("", _) => note.push("No evidence was given (unverified).".to_owned()),
+            (evidence, true) => note.push(format!("Evidence (unverified): {}.", stop(evidence))),
+            (evidence, false) => note.push(format!("Evidence: {}.", stop(evidence))),
+        }
+        if !finding.fix.is_empty() {
+            note.push(format!("Fix: {}.", stop(&finding.fix)));
+        }
+        let same = finding.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
+        ReportItem {
+            who: Some(format!("[{}{same}]", finding.finding_id)),
+            text: finding.finding.clone(),
+            note: Some(note.join(" ")),
+        }
+    }
+
+    /// What the judges think of a finding in the end: `critical (judge-3); real, but not critical (judge-1, judge-2)`.
+    fn stands(&self, finding: &CriticalFindingRecord) -> String {
+        let mut stands: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for judge in &self.log.judges {
+            stands.entry(finding.stand_of(judge.id)).or_default().push(judge.id);
+        }
+        // Who holds it comes first.
+        stands.sort_by_key(|stand, _| *stand != FindingHold::Hold.spoken());
+        let told = stands.iter().map(|(stand, judges)| format!("{stand} ({})", judges.join(", ")));
+        told.collect::<Vec<_>>().join("; ")
     }
 
     fn other_findings(&self) -> Option<ReportSection> {
@@ -343,8 +453,13 @@ impl PanelReport<'_> {
                 FindingSeverity::Medium => "Medium",
                 FindingSeverity::Low => "Low",
             };
-            let note = format!("{priority}; {}{mark}", finding.source_judges.join(", "));
-            ReportItem { who: None, text: finding.finding.clone(), note: Some(note) }
+            let same = match finding.same_as.join(", ") {
+                ids if ids.is_empty() => ids,
+                ids => format!("; the same as {ids}"),
+            };
+            let note = format!("{priority}; {}{same}{mark}", finding.source_judges.join(", "));
+            let who = finding.id.as_ref().map(|id| format!("[{id}]"));
+            ReportItem { who, text: finding.finding.clone(), note: Some(note) }
         });
         section("Other findings", items.collect())
     }
@@ -390,9 +505,10 @@ impl PanelReport<'_> {
     fn metrics(&self) -> ReportSection {
         let metrics = &self.verdict.debate_metrics;
         let evolution = &metrics.position_evolution;
-        let usd = metrics.cost.estimated_usd.map_or("price unknown".to_owned(), dollars);
+        let usd = metrics.cost.estimated_usd;
+        let usd = usd.map_or("price unknown".to_owned(), |usd| format!("{} in all", dollars(usd)));
         let line = format!(
-            "{} formed; {} resolved, {} open; {}, {usd} in all.",
+            "{} formed; {} resolved, {} open; {}, {usd}.",
             counted(evolution.agreements_formed as u64, "agreement"),
             counted(evolution.disputes_resolved as u64, "dispute"),
             evolution.disputes_remaining,
@@ -471,32 +587,6 @@ fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
 /// A text without the full stop that the sentence around it adds.
 fn stop(text: &str) -> &str {
     text.trim_end_matches('.')
-}
-
-fn critical_item(finding: &CriticalFindingRecord) -> ReportItem {
-    let raised = format!("raised by {}", finding.raised_by.join(", "));
-    let state = match finding.state {
-        FindingState::Adopted => format!("All judges hold it; {raised}."),
-        FindingState::Disputed => {
-            format!("Open: held by {}, not by all; {raised}.", finding.held_by.join(", "))
-        }
-        FindingState::Withdrawn => format!("Nobody holds it any more; {raised}."),
-    };
-    let mut note = vec![state];
-    match (finding.evidence.as_str(), finding.unverified) {
-        ("", _) => note.push("No evidence was given (unverified).".to_owned()),
-        (evidence, true) => note.push(format!("Evidence (unverified): {}.", stop(evidence))),
-        (evidence, false) => note.push(format!("Evidence: {}.", stop(evidence))),
-    }
-    if !finding.fix.is_empty() {
-        note.push(format!("Fix: {}.", stop(&finding.fix)));
-    }
-    let same = finding.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
-    ReportItem {
-        who: Some(format!("[{}{same}]", finding.finding_id)),
-        text: finding.finding.clone(),
-        note: Some(note.join(" ")),
-    }
 }
 
 fn attention_group(item: &AttentionItem) -> ReportBlock {

@@ -47,12 +47,14 @@ pub struct RubricDimension {
 impl RubricDimension {
     /// The question that a judge is asked about it.
     pub(super) fn question(&self) -> String {
-        let about =
-            if self.description.is_empty() { String::new() } else { format!(" {}", self.description) };
+        let about = match self.description.trim_end_matches('?') {
+            "" => String::new(),
+            about => format!(": {about}"),
+        };
         let (lowest, highest) = (self.anchors.first(), self.anchors.last());
         let [lowest, highest] = [lowest, highest].map(|anchor| anchor.map_or("", String::as_str));
         let name = self.key.replace('_', " ");
-        format!("How good is its {name}, from 1 ({lowest}) to 5 ({highest})?{about}")
+        format!("How good is its {name}{about}? From 1 ({lowest}) to 5 ({highest}).")
     }
 }
 

@@ -84,6 +84,7 @@ fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSi
             claim: side.claim().to_owned(),
             evidence: side.citation().to_owned(),
             confidence,
+            unverified: None,
         }],
         ..PositionStatement::default()
     }

@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
 use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
-use super::findings::{self, CriticalFindingRecord};
+use super::findings::{self, CriticalFindingRecord, NumberedFinding};
 use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
 use super::rubric::RubricDimension;
 use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded};
 use crate::participation::answered_calls;
-use crate::quotes::is_same_text;
 
 /// The verdict of `panel`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -186,6 +185,9 @@ pub struct PanelFinding {
     pub action_required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Other ids of the same finding, as far as the judges declared it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_as: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
 }
@@ -225,11 +227,7 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
         false => OpinionAuthor::Judges,
     };
     let critical_findings = findings::finding_records(log);
-    let is_critical = critical_findings.iter().any(|finding| finding.state != FindingState::Withdrawn);
-    let status = weighted.map(|weighted| match log.band(weighted) {
-        PanelStatus::Green if is_critical => PanelStatus::Yellow,
-        band => band,
-    });
+    let status = log.last().filter(|_| weighted.is_some()).map(|last| log.go_after(last).1);
     let standings = log.last_standings();
     let agreement = |place: usize| {
         let scores = dimension_scores(standings, place);
@@ -410,6 +408,7 @@ fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<Pane
             },
             action_required: true,
             id: Some(finding.finding_id.clone()),
+            same_as: finding.same_as.clone(),
             unverified: finding.unverified,
         })
         .collect()
@@ -430,35 +429,42 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
         },
         action_required: false,
         id: Some(dispute.dispute_id.clone()),
+        same_as: dispute.same_as.clone(),
         unverified: false,
     });
     in_state(findings, FindingState::Disputed).into_iter().chain(open).collect()
 }
 
-/// Findings below CRITICAL. Equal texts are one.
+/// Findings below CRITICAL. Equal texts, and those that judges declare the same, are one.
 fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
+    let all: Vec<&NumberedFinding> = log.findings.iter().chain(&log.lesser).collect();
+    let things: Vec<(&str, Vec<usize>)> =
+        all.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
+    let last_round = log.rounds.last().map_or(0, |round| round.number);
+    let groups = findings::declared_groups(&log.judges, &things, last_round);
     let mut found: Vec<PanelFinding> = Vec::new();
-    for judge in &log.judges {
-        let later = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
-        let raised = judge.statement.critical_findings.iter().chain(later);
-        for raised in raised.filter(|raised| raised.severity != FindingSeverity::Critical) {
-            let same = found.iter().position(|other| is_same_text(&other.finding, &raised.finding));
-            let mut finding = same.map(|at| found.remove(at)).unwrap_or_else(|| PanelFinding {
-                finding: raised.finding.trim().to_owned(),
-                priority: raised.severity,
-                source_judges: Vec::new(),
-                action_required: false,
-                id: None,
-                unverified: true,
-            });
-            finding.priority = finding.priority.min(raised.severity);
-            finding.action_required = finding.priority == FindingSeverity::High;
-            finding.unverified &= raised.unverified.is_some();
-            finding.source_judges.push(judge.id.to_owned());
-            finding.source_judges.dedup();
-            found.push(finding);
+    for (finding, group) in all.iter().zip(groups).skip(log.findings.len()) {
+        let first = all.get(group).map(|first| first.id.clone()).filter(|first| *first != finding.id);
+        if let Some(same) = found.iter_mut().find(|other| other.id.is_some() && other.id == first) {
+            same.priority = same.priority.min(finding.severity);
+            same.unverified &= finding.is_unverified;
+            same.source_judges.extend(log.ids(&finding.raisers()));
+            same.source_judges.sort_unstable();
+            same.source_judges.dedup();
+            same.same_as.push(finding.id.clone());
+            continue;
         }
+        found.push(PanelFinding {
+            finding: finding.finding.clone(),
+            priority: finding.severity,
+            source_judges: log.ids(&finding.raisers()),
+            action_required: false,
+            id: Some(finding.id.clone()),
+            same_as: first.into_iter().collect(),
+            unverified: finding.is_unverified,
+        });
     }
+    found.iter_mut().for_each(|finding| finding.action_required = finding.priority == FindingSeverity::High);
     found.sort_by_key(|finding| finding.priority);
     found
 }
@@ -572,7 +578,10 @@ pub(super) fn change_reason(judge: &PanelJudge<'_>, phase: PanelPhase) -> String
         let last = judge.last.as_ref().filter(|_| phase == PanelPhase::Final);
         last.and_then(|last| last.concessions_made.first()).map(|concession| {
             let (point, by) = (concession.point.trim(), concession.convinced_by.trim());
-            if by.is_empty() { format!("concedes: {point}") } else { format!("persuaded by {by}: {point}") }
+            match by {
+                "" => format!("gives no reason, but concedes: {point}"),
+                by => format!("gives no reason, but concedes, convinced by {by}: {point}"),
+            }
         })
     };
     stated.or_else(conceded).unwrap_or_else(|| "gives no reason".to_owned())

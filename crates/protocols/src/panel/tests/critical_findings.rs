@@ -99,7 +99,7 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
     assert_eq!(entry["issue"], "[F1] no rollback");
     assert_eq!(
         entry["majority_view"],
-        "judge-1: holds it; judge-2: holds it: adopt it; judge-3: calls it real, but not critical: lower it"
+        "judge-1: critical; judge-2: critical. adopt it; judge-3: real, but not critical. lower it"
     );
     assert_eq!((&entry["stakes"], &entry["recommendation"]), (&json!(null), &json!("add one")));
     assert_eq!(entry["ids"], json!(["F1", "D1"]));
@@ -116,7 +116,7 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
 #[test]
 fn the_headline_names_a_critical_finding() {
     for (said, words) in
-        [("-aa ---", "All 3 judges hold"), ("--- ---", "1 of 3 judges hold"), ("w-- ---", "")]
+        [("-aa ---", "All 3 judges hold"), ("--- ---", "1 of 3 judges holds"), ("w-- ---", "")]
     {
         let debate = raised_debate(said);
         let view = Panel.view(&debate).unwrap();
@@ -211,6 +211,83 @@ fn equal_words_in_round_2_join_a_finding_of_round_1() {
         (&rounds["round_1"]["agreements_formed"], &rounds["round_2"]["agreements_formed"]),
         (&json!(0), &json!(1))
     );
+}
+
+/// Findings that became one are asked about as one, and the answer counts for all of them.
+#[test]
+fn a_position_on_findings_that_became_one_counts_for_all() {
+    let asked = RefCell::new(String::new());
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain(&[4.0], round);
+        let position = |id: &str, word: &str| json!({"finding_id": id, "position": word, "reason": "so"});
+        match (round, place(ask)) {
+            (1, 0 | 2) => {
+                let finding = ["no way back", "", "no rollback"][place(ask)];
+                said["critical_findings"] = json!([{"finding": finding, "severity": "CRITICAL"},
+                    {"finding": "few tests", "severity": "HIGH"}]);
+            }
+            (2, 2) => {
+                said["critical_positions"] = json!([position("F1", "adopt"), position("F2", "hold")]);
+                said["same_as"] = json!([["F1", "F2"]]);
+            }
+            (2, _) => {
+                said["critical_positions"] = json!([position("F1", "lower"), position("F2", "lower")]);
+                said["same_as"] = json!([["F1", "F2"]]);
+            }
+            (3, _) => {
+                *asked.borrow_mut() = ask.prompt.user();
+                said["critical_positions"] = json!([position("F1", "lower")]);
+            }
+            _ => {}
+        }
+        Some(said)
+    });
+    let asked = asked.into_inner();
+    assert!(asked.contains("take one position on each of [F1], and"), "{asked}");
+    assert!(
+        asked.contains("- Critical finding [F1] (the same as [F2], which it replaces): held by judge-3;"),
+        "{asked}"
+    );
+    let finding = &outcome.verdict["critical_findings"][0];
+    assert_eq!((&finding["state"], &finding["held_by"]), (&json!("withdrawn"), &json!([])));
+    let given_up = &outcome.positions[2];
+    assert_eq!(given_up.fate, Fate::Refuted, "who gives up its critical finding gives up its first position");
+    assert_eq!(
+        given_up.reason,
+        "given up: its finding [F2] is now real, but not critical. so; its score stayed at 4"
+    );
+    assert_eq!(outcome.positions[1].reason, "its judge is in the consensus; its score stayed at 4");
+}
+
+/// Findings below CRITICAL have ids of their own, so that judges can answer them and say what they are the same as.
+#[test]
+fn lesser_findings_have_ids_and_can_be_the_same_as_a_critical_one() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain([&[2.0][..], &[3.0], &[5.0]][place(ask)], round);
+        match (round, place(ask)) {
+            (1, 0) => said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]),
+            (1, at) => {
+                let finding = ["", "no way back", "nobody is on call"][at];
+                said["critical_findings"] = json!([{"finding": finding, "severity": "HIGH"}]);
+            }
+            (2, 0 | 1) => {
+                let schema = &ask.schema.as_ref().unwrap().json;
+                let about = &schema["properties"]["agreements"]["items"]["properties"]["about"]["enum"];
+                assert!(about.as_array().unwrap().contains(&json!("L2")), "{about}");
+                assert!(ask.prompt.user().contains("- [L1] finding: no way back"));
+                said["same_as"] = json!([["F1", "L1"]]);
+            }
+            _ => {}
+        }
+        Some(said)
+    });
+    let told: Vec<_> = outcome.verdict["other_findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (&finding["id"], &finding["same_as"]))
+        .collect();
+    assert_eq!(told, [(&json!("L1"), &json!(["F1"])), (&json!("L2"), &json!(null))]);
 }
 
 /// "each finding_id at most once".

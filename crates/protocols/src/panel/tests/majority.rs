@@ -66,10 +66,7 @@ fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
     }
     let attention = &verdict["user_attention_needed"][0];
     assert_eq!(attention["issue"], "[F1] no rollback");
-    assert_eq!(
-        attention["majority_view"],
-        "judge-1: holds it; judge-2: takes no position; judge-3: takes no position"
-    );
+    assert_eq!(attention["majority_view"], "judge-1: critical; judge-2: no position; judge-3: no position");
     assert!(attention["minority_view"].is_null());
     assert!(outcome.dissent.is_empty(), "nobody is in a minority");
 }

@@ -34,16 +34,27 @@ fn each_round_has_its_scores_and_its_ruling() {
     assert_eq!(
         rounds,
         [
-            (1, vec!["2", "4", "4.5"], Some("majority 4.25")),
-            (2, vec!["3", "4", "4.5"], Some("majority 4.25")),
-            (3, vec!["4", "4", "4.25"], Some("consensus 4.08")),
+            (1, vec!["2", "4", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
+            (2, vec!["3", "4", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
+            (3, vec!["4", "4", "4.25"], Some("GO (GREEN) by consensus")),
         ]
     );
     assert_eq!(
         (stands.grouping(), stands.decided.name()),
-        (PositionGrouping::Discrete, Some("consensus 4.08"))
+        (PositionGrouping::Discrete, Some("GO (GREEN) by consensus"))
     );
     assert_eq!(stands.rounds[2].stands[2].value, Some(4.25));
+    let nudged = held(&[&[3.0, 3.1], &[3.5], &[2.1]], AS_IT_IS);
+    assert_eq!(nudged.decided.name(), nudged.rounds[0].ruling.as_deref(), "a tenth is no other verdict");
+    let finding = held(&[&[3.5], &[3.5], &[3.5]], &|ask, round, said| match (round, place(ask)) {
+        (1, 0) => {
+            said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]);
+        }
+        (2, 0) => said["critical_positions"] = json!([{"finding_id": "F1", "position": "withdraw"}]),
+        _ => {}
+    });
+    let rulings: Vec<_> = finding.rounds.iter().filter_map(|held| held.ruling.as_deref()).collect();
+    assert_eq!(rulings, ["NO GO (YELLOW) by majority", "GO WITH CHANGES (YELLOW) by consensus"]);
     let none = held(&[&[1.0], &[3.0], &[5.0]], AS_IT_IS);
     assert_eq!(none.rounds[0].ruling.as_deref(), Some("no majority"));
     assert_eq!(none.decided.name(), none.rounds[2].ruling.as_deref());

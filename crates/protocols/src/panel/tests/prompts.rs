@@ -48,7 +48,7 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "### Strengths (with evidence)",
                 "### Concerns (with evidence)",
                 "### Overall Verdict",
-                "\"blocks_consensus\": true",
+                "\"blocks_consensus\":",
             ][..],
         ),
         (
@@ -65,13 +65,13 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "- [D1] `problem_understanding`: judge-1 2, judge-2 3, judge-3 5. They are 3 apart; consensus needs 1 or less.",
                 "- Critical finding [F1]: held by judge-3; no position yet from judge-1, judge-2.",
                 "## Round 2: Rebuttal",
-                "take one position on each of [F1]: `hold`",
+                "take one position on each of [F1], and say why: `hold`",
                 "## Updated Position",
                 "### Points I Accept",
                 "### Points I Reject",
                 "### My Revised Assessment",
-                "\"unresolved_disputes\"",
                 "Your `previous_score` is 2.0; your dimensions are `problem_understanding` 2,",
+                "\"unresolved_disputes\"",
             ],
         ),
         (
@@ -83,8 +83,8 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "## What Stands Between the Judges and Consensus",
                 "## Round 3: Final Position",
                 "## Final Assessment",
-                "\"concessions_made\"",
                 "Your score now is 2.0",
+                "\"concessions_made\"",
             ],
         ),
     ] {
@@ -121,7 +121,10 @@ fn every_judge_is_told_its_stance() {
         let tail = text.split("## You Are ").nth(1).unwrap();
         let begins = format!("judge-{}\nYour stance is `{stance}`. Look ", place + 1);
         assert!(tail.starts_with(&begins) && tail.contains(word), "{tail}");
-        assert!(tail.contains("never the score") || tail.contains("It never decides the score"), "{tail}");
+        assert!(
+            tail.contains("never the score") || tail.contains("The stance never decides the score"),
+            "{tail}"
+        );
         assert!(!shared.contains("## You Are"));
     }
 }
@@ -242,6 +245,49 @@ fn words_of_the_person_reach_every_judge_as_instructions() {
         };
         agon_core::play::play(&Panel, vec![opened, said], &mut reply, &mut |_| {}).unwrap();
     }
+}
+
+/// Rule 16 in the schema, too: scores come last. The example has every field that the schema asks for, and fits it.
+#[test]
+fn scores_come_last_and_the_example_fits_the_schema() {
+    fn same_fields(example: &Value, schema: &Value, path: &str) {
+        if let (Some(shown), Some(asked)) = (example.as_object(), schema["properties"].as_object()) {
+            assert!(shown.keys().eq(asked.keys()), "{path}: {example}");
+            shown.iter().for_each(|(key, inner)| same_fields(inner, &asked[key], key));
+        }
+        let entries = example.as_array().into_iter().flatten();
+        entries.for_each(|entry| same_fields(entry, &schema["items"], path));
+    }
+    testing::run(&Panel, brief(MODELS, &[("ask", "Is it safe?")]), &|ask, _, round| {
+        let schema = &ask.schema.as_ref().unwrap().json;
+        let text = ask.prompt.user();
+        let example = text.rsplit("```json\n").next().unwrap().split("\n```").next().unwrap();
+        let example: Value = serde_json::from_str(example).unwrap();
+        assert!(jsonschema::is_valid(schema, &example), "{example}");
+        same_fields(&example, schema, "reply");
+        if ask.seat == RAPPORTEUR {
+            assert!(
+                ask.prompt.system.contains("You are the rapporteur")
+                    && text.contains("Begin `assessment` with")
+            );
+            return Some(summed_up(ask));
+        }
+        let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+        let score = ["overall_score", "new_score", "final_score"][round as usize - 1];
+        assert!(fields.iter().position(|key| *key == score).unwrap() + 2 >= fields.len(), "{fields:?}");
+        assert!(
+            !ask.prompt.system.contains("You are the rapporteur") && text.contains("answer to the question")
+        );
+        if round == 2 {
+            assert_eq!(replies::check_rebuttal(&example, example["previous_score"].as_f64()), Ok(()));
+        }
+        let mut said = plain([&[3.0][..], &[4.0], &[5.0]][place(ask)], round);
+        if round == 1 {
+            said["critical_findings"] =
+                json!([{"finding": format!("f{}", place(ask)), "severity": "CRITICAL"}]);
+        }
+        Some(said)
+    });
 }
 
 /// Schema descriptions are asked field by field of people and small models: each is a question. Reasons come before decisions.

@@ -115,7 +115,7 @@ fn only_words_with_a_verified_quote_count() {
         assert_eq!(text == format!("## Consensus Assessment\n\n{said}"), is_used, "{what}: {text}");
         assert_eq!(text.contains("The judges' own statements"), !is_used, "{what}");
         assert_eq!(outcome.fidelity, Fidelity::Full, "{what}: no absence");
-        assert_eq!(warned(&outcome, "no quote of the rapporteur's summary verified"), !is_used, "{what}");
+        assert_eq!(warned(&outcome, "rests on no verified quote of its side"), !is_used, "{what}");
     }
 }
 

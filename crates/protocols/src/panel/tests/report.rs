@@ -70,25 +70,33 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     assert_eq!(titles(&outline.body), ["What needs your attention", "Recommendations", "Scores"]);
     assert_eq!(
         titles(&outline.details),
-        ["Disputes", "Other findings", "By dimension", "Whose score changed", "The debate in figures"]
+        [
+            "Disputes",
+            "Other findings",
+            "Claims that are cited or unverified",
+            "By dimension",
+            "Whose score changed",
+            "The debate in figures"
+        ]
     );
     assert_eq!(
         lines(&outline.answer[0]),
         [
             "NO GO until [F1] is settled (YELLOW)",
-            "1 of 3 judges hold the critical finding [F1] no rollback. A majority of 2 of 3 judges gives 4.15 of 5, the minority 2.2: 1.95 \
-             apart. Confidence MEDIUM. Weighted score 3.5."
+            "1 of 3 judges holds the critical finding [F1] no rollback. A majority of 2 of 3 judges gives 4.15 of 5, the minority 2.2: 1.95 \
+             apart. Confidence MEDIUM. The weighted score of all judges is 3.5, which is YELLOW."
         ]
     );
     assert_eq!(
         items(find(outline, "Critical findings")),
         [
-            "[F1] | no rollback | Open: held by judge-3, not by all; raised by judge-3. Evidence: docs/queue-plan.md:3. Fix: Write one."
+            "[F1] | no rollback | Open: critical (judge-3); no position (judge-1, judge-2); raised by judge-3. Evidence: \
+             docs/queue-plan.md:3. Fix: Write one."
         ]
     );
     assert_eq!(
         items(find(outline, "Other findings")),
-        ["- | few tests | High; judge-3; evidence unverified"]
+        ["[L1] | few tests | High; judge-3; evidence unverified"]
     );
     assert_eq!(
         items(find(outline, "Recommendations")),
@@ -103,7 +111,14 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
         open[0],
         "[D1] | The score of problem understanding | Open at the end; it was open after rounds 1 to 3."
     );
-    assert_eq!(open[5], "[D6] | who pays | Open at the end; it was open after rounds 2 and 3.");
+    assert_eq!(
+        open[5],
+        "[D6] | who pays | Open at the end; it was open after rounds 2 and 3. Raised by judge-3."
+    );
+    assert_eq!(
+        items(find(outline, "Claims that are cited or unverified")),
+        ["[A2] | it is short | judge-2. Evidence: docs/queue-plan.md:3."]
+    );
     assert_eq!(
         lines(find(outline, "The debate in figures"))[0],
         "0 agreements formed; 0 disputes resolved, 6 open; 9 judge calls, $0.1000 in all."
@@ -138,7 +153,8 @@ fn every_ending_has_its_go_line() {
     let tie = view([&[3.0], &[4.0], &[5.0]], none);
     assert_eq!(
         lines(&tie.outline.answer[0])[1],
-        "No majority: of the scores 3, 4, 5 no group is nearer together than another. Confidence LOW. Weighted score 4."
+        "No majority: of the scores 3, 4, 5 no group is nearer together than another. Confidence LOW. The weighted \
+         score of all judges is 4."
     );
     let held = view([&[4.5], &[4.6], &[4.4]], &|_, _, said| {
         said["critical_findings"] =
@@ -149,9 +165,14 @@ fn every_ending_has_its_go_line() {
         [
             "NO GO until [F1] is settled (YELLOW)",
             "All 3 judges hold the critical finding [F1] no rollback. (evidence unverified). Consensus of 3 judges: 4.5 of 5, all between 4.4 \
-             and 4.6. Confidence HIGH. Weighted score 4.5."
+             and 4.6. Confidence HIGH. The weighted score of all judges is 4.5, which is GREEN, but YELLOW with a critical finding."
         ]
     );
+    let two = view([&[2.0], &[2.1], &[2.2]], &|_, _, said| {
+        said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"},
+            {"finding": "no owner", "severity": "CRITICAL"}]);
+    });
+    assert_eq!(lines(&two.outline.answer[0])[0], "NO GO (RED), and [F1] and [F2] are not settled");
     let dimension = view([&[3.0], &[3.0], &[3.0]], &|ask, _, said| {
         said["dimension_scores"]["feasibility"] = json!(if place(ask) == 0 { 5.0 } else { 3.0 });
     });
@@ -166,6 +187,48 @@ fn every_ending_has_its_go_line() {
         ["No verdict", "There is no verdict, because fewer than two judges were left."]
     );
     assert_eq!((lost.headline.verdict, lost.outline.answer[0].kind), (None, SectionKind::NoAnswer));
+}
+
+/// One id means one thing, whoever puts it in which words; a merged recommendation keeps whose each word is.
+#[test]
+fn ids_and_words_keep_their_owners() {
+    let debate = run_brief(brief(MODELS, &[]), &|ask, _, round| {
+        let mut said = plain([&[3.0][..], &[3.2], &[2.0]][place(ask)], round);
+        match (round, place(ask)) {
+            (1, 2) => said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]),
+            (2, 0 | 1) => {
+                said["critical_positions"] =
+                    json!([{"finding_id": "F1", "position": "lower", "reason": "It is HIGH."}]);
+            }
+            (2, 2) => {
+                said["unresolved_disputes"] =
+                    json!([{"topic": "Does time count?", "my_view": "No.", "about": "F1"}]);
+            }
+            (3, 1 | 2) => {
+                said["recommendations"] = json!([{"action": "Write a rollback", "finding_ids": ["F1"],
+                    "priority": if place(ask) == 1 { "SHOULD" } else { "MUST" }, "rationale": format!("Why {}.", place(ask))}]);
+            }
+            _ => {}
+        }
+        Some(said)
+    });
+    let outline = &Panel.view(&debate).unwrap().outline;
+    let disputes = items(find(outline, "Disputes"));
+    assert!(
+        disputes.contains(
+            &"[D6] | Whether [F1] is critical | Open at the end; it was open after rounds 2 and 3. judge-3 puts it so: Does time \
+              count?"
+                .to_owned()
+        ),
+        "{disputes:?}"
+    );
+    assert_eq!(
+        items(find(outline, "Recommendations")),
+        ["MUST | Write a rollback | judge-2 (SHOULD), judge-3. For F1. judge-2: Why 1. judge-3: Why 2."]
+    );
+    let item = &debate.outcome.unwrap().verdict["user_attention_needed"][0];
+    assert_eq!(item["minority_view"], "judge-3: critical. On \"Does time count?\": No.");
+    assert_eq!(item["recommendation"], "judge-2: Write a rollback; judge-3: Write a rollback");
 }
 
 /// Seven judges fit in 80 columns.

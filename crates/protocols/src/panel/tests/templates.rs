@@ -78,7 +78,7 @@ fn template_of_the_position_statement() {
     assert_eq!(keys(&record["key_claims"][0]), ["id", "claim", "evidence", "confidence"]);
     assert_eq!(
         keys(&record["critical_findings"][0]),
-        ["finding", "severity", "evidence", "fix", "blocks_consensus", "unverified"]
+        ["id", "finding", "severity", "evidence", "fix", "blocks_consensus", "unverified"]
     );
     assert_eq!(record["critical_findings"][0]["blocks_consensus"], false, "only what is CRITICAL blocks");
     assert_eq!(keys(&record["dimension_scores"]), KEYS, "in the seed's order");
@@ -203,7 +203,7 @@ fn template_of_the_consensus_verdict() {
     assert_eq!(
         record["other_findings"],
         json!([{"finding": "tests are thin", "priority": "HIGH", "source_judges": ["judge-1", "judge-2", "judge-3"],
-            "action_required": true, "unverified": true}])
+            "action_required": true, "id": "L1", "unverified": true}])
     );
     assert_eq!(
         record["recommendations"][0],
@@ -304,7 +304,10 @@ fn template_of_the_debate_metrics() {
     );
     let round = &metrics["rounds"]["round_3"];
     assert_eq!((&round["range"], &round["final_verdict"]), (&json!(1.5), &json!("majority")));
-    assert_eq!(round["score_changes"][0]["reason"], "persuaded by judge-2, on load: the queue is needed");
+    assert_eq!(
+        round["score_changes"][0]["reason"],
+        "gives no reason, but concedes, convinced by judge-2, on load: the queue is needed"
+    );
     // Five dimensions are too far apart in every round; all three leave one topic open, but with one view.
     assert_eq!(
         metrics["position_evolution"],
