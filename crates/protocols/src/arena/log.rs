@@ -2,7 +2,7 @@
 //! sortings, votes and judgements. What does not verify in a reply is dropped here.
 
 use agon_core::lesson::AgentStanding;
-use agon_core::{AskRecord, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat, SeededDraw};
+use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -155,10 +155,10 @@ impl<'a> ArenaLog<'a> {
         Self::read_turns(debate, debate.turns.len())
     }
 
-    /// The log as it was when a revision of this round was asked for, which is the last phase.
-    pub(super) fn read_before(debate: &'a Debate, round: u32) -> Result<Self, Corrupt> {
+    /// The log as it was when the last phase, a kind of revision, was asked for.
+    pub(super) fn read_before(debate: &'a Debate, last: &Phase) -> Result<Self, Corrupt> {
         let mut log = Self::read_turns(debate, debate.turns.len().saturating_sub(1))?;
-        if round > JUDGING {
+        if ArenaPhase::of(last)? == ArenaPhase::Revise && last.round > JUDGING {
             log.add_decision_critiques();
         }
         Ok(log)

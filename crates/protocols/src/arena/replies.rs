@@ -566,7 +566,7 @@ pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), Rep
         ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => {
             let said = read(value)?;
             check_revision(&said)?;
-            let log = ArenaLog::read_before(debate, phase.round).map_err(unreadable)?;
+            let log = ArenaLog::read_before(debate, phase).map_err(unreadable)?;
             check_causes(&log, ask, phase.round, &said)
         }
         ArenaPhase::Critique => check_critique(&read(value)?),
