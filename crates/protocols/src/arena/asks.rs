@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use agon_core::wording::joined;
 use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, Step};
 use serde::Serialize;
 
@@ -23,12 +24,15 @@ const LEXICAL_EMBEDDINGS: &str = "embeddings/lexical";
 pub(super) struct ArenaAsks<'a> {
     log: &'a ArenaLog<'a>,
     prompts: &'static PromptSet,
+    /// What agents read first, and what the clerk and the judge do.
     system: Arc<str>,
+    impartial_system: Arc<str>,
 }
 
 #[derive(Serialize)]
 struct SystemContext {
     rule: String,
+    is_agent: bool,
 }
 
 #[derive(Serialize)]
@@ -43,8 +47,11 @@ struct MaterialContext {
 struct PhaseContext {
     material: String,
     round: u32,
+    has_context: bool,
     /// What the judge's criteria weigh, if not the same.
     weights: String,
+    /// The agents whose proposals are the same, so that votes for them count together.
+    same: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -65,7 +72,10 @@ struct RevisionContext {
     round: u32,
     title: &'static str,
     is_extended: bool,
+    /// Whether the vote follows in any case.
     is_last: bool,
+    has_context: bool,
+    takes_critiques: bool,
     /// Before the first revision, the positions; afterwards the proposals.
     positions: Vec<LabelledQuote>,
     proposals: Vec<LabelledQuote>,
@@ -79,6 +89,8 @@ struct RevisionTail {
     /// The agent's own proposal, unless it is among the proposals.
     own: String,
     critiques: Vec<CritiqueContext>,
+    /// Whether it has answered one of them before.
+    has_answered: bool,
     verdicts: Vec<CritiqueContext>,
     memory: Vec<ItemContext>,
 }
@@ -101,6 +113,8 @@ struct DecisionTail {
 struct FinalProposal {
     label: String,
     content: String,
+    /// How many critiques of it their authors have called resolved.
+    resolved: usize,
     critiques: Vec<CritiqueContext>,
 }
 
@@ -131,16 +145,23 @@ struct CritiqueContext {
     /// Whose proposal it is about.
     label: String,
     content: String,
-    /// What its author said of the last answer, if it was not enough.
-    why: String,
-    answer: String,
+    /// The last answer to it and the last verdict on it, in the order of the versions that they are about.
+    steps: Vec<CritiqueStep>,
+}
+
+#[derive(Serialize)]
+struct CritiqueStep {
+    head: String,
+    content: String,
 }
 
 impl<'a> ArenaAsks<'a> {
     pub(super) fn new(log: &'a ArenaLog<'a>) -> Result<Self, Corrupt> {
         let prompts = prompts()?;
-        let system = prompts.shared("arena/system.hbs", &SystemContext { rule: log.quoted.rule() })?;
-        Ok(Self { log, prompts, system })
+        let system = |is_agent| {
+            prompts.shared("arena/system.hbs", &SystemContext { rule: log.quoted.rule(), is_agent })
+        };
+        Ok(Self { log, prompts, system: system(true)?, impartial_system: system(false)? })
     }
 
     /// Round 1: every agent proposes on its own.
@@ -182,6 +203,7 @@ impl<'a> ArenaAsks<'a> {
             round,
             title: "Revision",
             is_extended: round > JUDGING,
+            is_last: round > JUDGING,
             ..RevisionContext::default()
         };
         self.change(ArenaPhase::Revise, &self.log.proposers(), shared)
@@ -231,6 +253,8 @@ impl<'a> ArenaAsks<'a> {
         let is_first = self.log.stages.len() < 2;
         let context = RevisionContext {
             material: self.material()?,
+            has_context: self.has_context(),
+            takes_critiques: self.log.takes_critiques(round),
             positions: if is_first { self.positions() } else { Vec::new() },
             proposals: if is_first { Vec::new() } else { self.proposals() },
             ..shared
@@ -245,14 +269,18 @@ impl<'a> ArenaAsks<'a> {
             let tail = RevisionTail {
                 label: self.log.label(place).to_owned(),
                 own: own.map_or_else(String::new, |held| self.log.quoted.own_words(&held.said.text())),
-                critiques: answered.iter().map(|critique| self.critique_of(critique)).collect(),
-                verdicts: judged.iter().map(|critique| self.critique_by(critique)).collect(),
+                has_answered: answered.iter().any(|critique| critique.answer(self.log).is_some()),
+                critiques: answered
+                    .iter()
+                    .map(|critique| self.shown_critique(critique, Some(place)))
+                    .collect(),
+                verdicts: judged.iter().map(|critique| self.shown_critique(critique, Some(place))).collect(),
                 memory: self.memory(place),
             };
             let ids = |critiques: &[&'a ArenaCritique]| -> Vec<&'a str> {
                 critiques.iter().map(|critique| critique.id.as_str()).collect()
             };
-            let schema = replies::revision_schema(self.log, place, &ids(&answered), &ids(&judged));
+            let schema = replies::revision_schema(self.log, place, round, &ids(&answered), &ids(&judged));
             let ask = self.agent_ask(ArenaPhase::Revise, place, &shared, &tail, schema)?;
             asks.extend(ask.map(|ask| Ask { at_once, ..ask }));
         }
@@ -263,7 +291,7 @@ impl<'a> ArenaAsks<'a> {
     pub(super) fn compare(&self, round: u32) -> Result<Step, Corrupt> {
         let task = self.log.quoted.person(&self.log.debate.brief.question);
         let context = CompareContext { task, proposals: self.proposals() };
-        let prompt = self.prompts.whole(&self.system, "arena/compare.hbs", &context)?;
+        let prompt = self.prompts.whole(&self.impartial_system, "arena/compare.hbs", &context)?;
         let schema = replies::sorting_schema(self.log);
         let seats = self.log.debate.brief.seats_of(CLERK);
         let mut asks: Vec<Ask> =
@@ -305,7 +333,7 @@ impl<'a> ArenaAsks<'a> {
                 let proposals = self.final_proposals(order);
                 let tail = DecisionTail { label: String::new(), proposed: false, proposals };
                 let tail = self.prompts.tail(&template(ArenaPhase::Judge), &tail)?;
-                let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
+                let prompt = Prompt { system: self.impartial_system.clone(), shared: shared.clone(), tail };
                 let about = (orders.len() > 1).then(|| format!("order {n}"));
                 asks.push(Ask { about, ..new_ask(seat, prompt, Some(schema.clone())) });
             }
@@ -314,8 +342,23 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn shared(&self, phase: ArenaPhase, round: u32) -> Result<Arc<str>, Corrupt> {
-        let context = PhaseContext { material: self.material()?, round, weights: self.weights() };
+        let groups = self.log.same_groups(self.log.stages.len().saturating_sub(1));
+        let same = groups.iter().filter(|group| group.len() > 1);
+        let context = PhaseContext {
+            material: self.material()?,
+            round,
+            has_context: self.has_context(),
+            weights: self.weights(),
+            same: same
+                .map(|group| joined(&group.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>()))
+                .collect(),
+        };
         self.prompts.shared(&template(phase), &context)
+    }
+
+    /// Whether there is context that everybody reads.
+    fn has_context(&self) -> bool {
+        self.log.context.iter().any(|item| item.kind != ContextKind::Memory)
     }
 
     fn agent_ask(
@@ -380,38 +423,41 @@ impl<'a> ArenaAsks<'a> {
             let text = self.log.proposal(*place)?.said.text();
             let LabelledQuote { label, content } = self.labelled(*place, &text)?;
             let open = self.log.unresolved(*place);
-            let critiques = open.iter().map(|critique| {
-                let answer =
-                    critique.answer(self.log).map(|how| self.log.quoted.quote(&self.log.name(*place), how));
-                CritiqueContext { answer: answer.unwrap_or_default(), ..self.shown_critique(critique) }
-            });
-            Some(FinalProposal { label, content, critiques: critiques.collect() })
+            let critiques = open.iter().map(|critique| self.shown_critique(critique, None)).collect();
+            let all = self.log.critiques.iter().filter(|critique| critique.to == *place);
+            let resolved = all.filter(|critique| critique.is_resolved()).count();
+            Some(FinalProposal { label, content, resolved, critiques })
         };
         order.iter().filter_map(proposal).collect()
     }
 
-    /// A critique as the criticized agent reads it: with what it answered before, and what the critic made of that.
-    fn critique_of(&self, critique: &ArenaCritique) -> CritiqueContext {
-        let answer = critique.answer(self.log).map(|how| self.log.quoted.own_words(how));
-        let shown = self.shown_critique(critique);
-        let judged = critique.verdict.as_ref().map(|verdict| verdict.why.trim());
-        let why = judged.map(|why| {
-            let why = if why.is_empty() { "(no reason given)" } else { why };
-            self.log.quoted.quote(&critique.author_name(self.log), why)
+    /// A critique as an agent, or anybody else, reads it.
+    fn shown_critique(&self, critique: &ArenaCritique, reader: Option<usize>) -> CritiqueContext {
+        let (author, target) = (critique.author_name(self.log), self.log.name(critique.to));
+        let by = match critique.from {
+            CritiqueSource::Peer(place) | CritiqueSource::Voter(place, _) => Some(place),
+            CritiqueSource::Judge => None,
+        };
+        let is_reader = |who: Option<usize>| who.is_some() && who == reader;
+        let quote = |who: Option<usize>, name: &str, text: &str| match is_reader(who) {
+            true => self.log.quoted.own_words(text),
+            false => self.log.quoted.quote(name, text),
+        };
+        let step = |who: Option<usize>, name: &str, did: String, text: &str| CritiqueStep {
+            head: format!("{} {did}", if is_reader(who) { "You" } else { name }),
+            content: quote(who, name, text),
+        };
+        let answer = critique.answer(self.log).map(|(round, how)| {
+            let did = format!("answered in round {round}");
+            ((round, 0), step(Some(critique.to), &target, did, how))
         });
-        CritiqueContext { answer: answer.unwrap_or_default(), why: why.unwrap_or_default(), ..shown }
-    }
-
-    /// A critique as its author reads it again: with the other agent's answer.
-    fn critique_by(&self, critique: &ArenaCritique) -> CritiqueContext {
-        let answer =
-            critique.answer(self.log).map(|how| self.log.quoted.quote(&self.log.name(critique.to), how));
-        let content = self.log.quoted.own_words(&critique.text());
-        CritiqueContext { answer: answer.unwrap_or_default(), content, ..self.shown_critique(critique) }
-    }
-
-    fn shown_critique(&self, critique: &ArenaCritique) -> CritiqueContext {
-        let author = critique.author_name(self.log);
+        let verdict = critique.verdict.as_ref().zip(critique.judged_round).map(|(verdict, round)| {
+            let why = if verdict.why.trim().is_empty() { "(no reason given)" } else { verdict.why.trim() };
+            let did = format!("called it unresolved in the proposal of round {round}");
+            ((round, 1), step(by, &author, did, why))
+        });
+        let mut steps: Vec<_> = answer.into_iter().chain(verdict).collect();
+        steps.sort_by_key(|(order, _)| *order);
         let from = match critique.from {
             CritiqueSource::Peer(_) => {
                 format!("{author}, severity {}", critique.severity.unwrap_or_default())
@@ -426,9 +472,8 @@ impl<'a> ArenaAsks<'a> {
             id: critique.id.clone(),
             from,
             label: self.log.label(critique.to).to_owned(),
-            content: self.log.quoted.quote(&author, &critique.text()),
-            why: String::new(),
-            answer: String::new(),
+            content: quote(by, &author, &critique.text()),
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
         }
     }
 
@@ -458,7 +503,7 @@ impl ArenaCritique {
     }
 
     /// The critique as others read it.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let issues = self.issues.iter().map(|issue| format!("- {issue}"));
         let suggestions = self.suggestions.iter().map(|suggestion| format!("- Suggestion: {suggestion}"));
         issues.chain(suggestions).collect::<Vec<_>>().join("\n")

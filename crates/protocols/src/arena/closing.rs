@@ -184,9 +184,13 @@ fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &
         return match revision {
             None if winner.place == place => (Fate::Adopted, format!("it is the decision, by the {by}")),
             None => (Fate::Adopted, format!("it says the same as the decision, which is {name}'s")),
-            Some((revision, true)) => (Fate::Refuted, format!("{revision}; the revision is in the decision")),
-            Some((revision, false)) => {
-                (Fate::NotSettled, format!("{revision}; the revision is in the decision"))
+            Some((revision, has_reason)) => {
+                let last = match winner.place == place {
+                    true => "its last version is the decision".to_owned(),
+                    false => format!("its last version says the same as the decision, which is {name}'s"),
+                };
+                let fate = if has_reason { Fate::Refuted } else { Fate::NotSettled };
+                (fate, format!("{revision}; {last}"))
             }
         };
     }
@@ -222,7 +226,10 @@ fn revision_of(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<(String,
         .iter()
         .map(|answer| format!("[{}] {}", answer.critique_id, one_line(&answer.how)))
         .collect();
-    let why = if answers.is_empty() { "no critique was answered".to_owned() } else { answers.join(" ") };
+    let why = match answers.is_empty() {
+        true => "no critique was answered".to_owned(),
+        false => format!("what it answered then: {}", answers.join(" ")),
+    };
     Some((format!("revised by its author in round {} ({why})", held.round), !answers.is_empty()))
 }
 

@@ -5,7 +5,6 @@ use agon_core::wording::{counted, heading, score};
 use agon_core::{ReportBlock, ReportItem, ReportLength, ReportSection};
 
 use super::ArenaPhase;
-use super::replies::CritiqueStatus;
 use super::report::{ArenaReport, agent, agents, part, table_head, tally_sentence};
 use super::rhetoric::{LANGUAGES, RhetoricKind};
 use super::team::SeatingReason;
@@ -274,17 +273,14 @@ fn critique_group(critique: &ArenaCritiqueEntry) -> ReportBlock {
     let mut badges: Vec<String> = Vec::new();
     badges.extend(critique.severity.map(|severity| format!("severity {}", score(severity))));
     badges.push(match critique.verdict.as_ref().map(|verdict| verdict.status) {
-        Some(CritiqueStatus::Resolved) => "resolved".into(),
-        Some(CritiqueStatus::Unresolved) => "unresolved".into(),
+        Some(status) => status.as_str().into(),
         None => "not judged by its author".into(),
     });
     let mut pairs = Vec::new();
     for (name, texts) in [("Issue", &critique.issues), ("Suggestion", &critique.suggestions)] {
         pairs.extend(texts.iter().map(|text| (name.to_owned(), text.trim().to_owned())));
     }
-    pairs.extend(critique.addressed.as_ref().map(|how| (format!("{to} answers"), how.clone())));
-    let why = critique.verdict.as_ref().map(|verdict| verdict.why.trim()).filter(|why| !why.is_empty());
-    pairs.extend(why.map(|why| (format!("{from} on the revision"), why.to_owned())));
+    pairs.extend(critique.steps().into_iter().map(|(what, text)| (what, text.to_owned())));
     ReportBlock::Group {
         title: format!("[{}] {from} on {to}, round {}", critique.id, critique.round),
         badges,

@@ -2,7 +2,7 @@
 //! sortings, votes and judgements. What does not verify in a reply is dropped here.
 
 use agon_core::lesson::AgentStanding;
-use agon_core::{AskRecord, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat, SeededDraw};
+use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::context::{self, ContextItem};
 use super::convergence::{ConvergenceCheck, all_pairs};
 use super::judging::{JudgeResult, JudgeSheet};
 use super::replies::{
-    CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
+    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
     RevisionReply,
 };
 use super::voting::VoteRound;
@@ -114,6 +114,8 @@ pub(super) struct ArenaCritique {
     pub(super) suggestions: Vec<String>,
     /// What its author said last of the revisions; `None` if it never did.
     pub(super) verdict: Option<CritiqueVerdict>,
+    /// The round of the proposal that this was said of. Critics judge while the next version is written.
+    pub(super) judged_round: Option<u32>,
 }
 
 impl ArenaCritique {
@@ -125,27 +127,44 @@ impl ArenaCritique {
         }
     }
 
+    /// Whether its author has called it resolved.
+    pub(super) fn is_resolved(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved)
+    }
+
     /// Whether it names anything and its author has not called it resolved.
     pub(super) fn is_open(&self) -> bool {
-        let is_resolved =
-            self.verdict.as_ref().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved);
-        !is_resolved && (!self.issues.is_empty() || !self.suggestions.is_empty())
+        !self.is_resolved() && (!self.issues.is_empty() || !self.suggestions.is_empty())
     }
 
     pub(super) fn is_by_peer(&self) -> bool {
         matches!(self.from, CritiqueSource::Peer(_))
     }
 
-    /// The last answer that the criticized agent gave.
-    pub(super) fn answer<'a>(&self, log: &'a ArenaLog<'_>) -> Option<&'a str> {
+    /// The last answer that the criticized agent gave, and its round.
+    pub(super) fn answer<'a>(&self, log: &'a ArenaLog<'_>) -> Option<(u32, &'a str)> {
         let said = log.stages.iter().rev().filter_map(|stage| stage.held_by(self.to));
-        let mut answers = said.flat_map(|held| &held.said.addressed);
-        answers.find(|answer| answer.critique_id == self.id).map(|answer| answer.how.trim())
+        let mut answers = said.flat_map(|held| held.said.addressed.iter().map(|answer| (held.round, answer)));
+        let (round, answer) = answers.find(|(_, answer)| answer.critique_id == self.id)?;
+        Some((round, answer.how.trim()))
     }
 }
 
 impl<'a> ArenaLog<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
+        Self::read_turns(debate, debate.turns.len())
+    }
+
+    /// The log as it was when the last phase, a kind of revision, was asked for.
+    pub(super) fn read_before(debate: &'a Debate, last: &Phase) -> Result<Self, Corrupt> {
+        let mut log = Self::read_turns(debate, debate.turns.len().saturating_sub(1))?;
+        if ArenaPhase::of(last)? == ArenaPhase::Revise && last.round > JUDGING {
+            log.add_decision_critiques();
+        }
+        Ok(log)
+    }
+
+    fn read_turns(debate: &'a Debate, count: usize) -> Result<Self, Corrupt> {
         let mut log = Self {
             debate,
             quoted: QuotedTexts::anonymous(&debate.brief),
@@ -159,7 +178,7 @@ impl<'a> ArenaLog<'a> {
             votes: Vec::new(),
             judgements: Vec::new(),
         };
-        for turn in &debate.turns {
+        for turn in debate.turns.iter().take(count) {
             log.fold(turn)?;
         }
         Ok(log)
@@ -202,7 +221,7 @@ impl<'a> ArenaLog<'a> {
                 Some(value) => {
                     let said = match before {
                         None => RevisionReply::from(ProposalReply::deserialize(value)?),
-                        Some(_) => self.verified(place, RevisionReply::deserialize(value)?),
+                        Some(_) => self.verified(place, round, RevisionReply::deserialize(value)?),
                     };
                     let conflicts =
                         said.conflicts_with.iter().filter_map(|label| self.place(label)).collect();
@@ -219,8 +238,11 @@ impl<'a> ArenaLog<'a> {
         Ok(ProposalStage { phase, round, held })
     }
 
-    /// A revision without what does not verify: ids that its author was not shown, and labels of nobody else.
-    fn verified(&self, place: usize, mut said: RevisionReply) -> RevisionReply {
+    /// A revision without what was not asked for or does not verify: ids that its author was not shown, labels of nobody else, and
+    /// words that do not occur.
+    fn verified(&self, place: usize, round: u32, mut said: RevisionReply) -> RevisionReply {
+        let causes = self.causes(place, round);
+        said.changed_because.retain(|cause| self.is_cause(&causes, cause));
         let mut answered: Vec<String> = Vec::new();
         said.addressed.retain(|answer| {
             let is_first = !answered.contains(&answer.critique_id);
@@ -238,7 +260,9 @@ impl<'a> ArenaLog<'a> {
         let is_other = |label: &str| {
             self.place(label).is_some_and(|other| other != place && self.proposal(other).is_some())
         };
-        said.critiques.retain(|critique| is_other(&critique.label) && !critique.issue.trim().is_empty());
+        let is_asked = self.takes_critiques(round);
+        said.critiques
+            .retain(|critique| is_asked && is_other(&critique.label) && !critique.issue.trim().is_empty());
         said.conflicts_with.retain(|label| is_other(label));
         said
     }
@@ -267,6 +291,8 @@ impl<'a> ArenaLog<'a> {
         for verdict in verdicts {
             let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
             if let Some(critique) = judged {
+                let version = self.stages.iter().rev().nth(1).and_then(|stage| stage.held_by(critique.to));
+                critique.judged_round = version.map(|held| held.round);
                 critique.verdict = Some(verdict);
             }
         }
@@ -316,6 +342,7 @@ impl<'a> ArenaLog<'a> {
             issues,
             suggestions,
             verdict: None,
+            judged_round: None,
         });
     }
 
@@ -369,6 +396,34 @@ impl<'a> ArenaLog<'a> {
             critique.to == place && critique.is_open() && (is_late || !is_extended)
         };
         self.critiques.iter().filter(is_due).collect()
+    }
+
+    /// Whether a revision of this round may criticize the others: they are shown, and a revision follows that can answer.
+    pub(super) fn takes_critiques(&self, round: u32) -> bool {
+        self.stages.len() > 1 && !(REFINEMENT..=JUDGING).contains(&round)
+    }
+
+    /// What an agent may name as the cause of a change in the next stage: each id with the text that the agent reads there.
+    pub(super) fn causes(&self, place: usize, round: u32) -> Vec<(String, String)> {
+        let due = self.due_answers(place, round > JUDGING).into_iter();
+        let critiques = due.map(|critique| (critique.id.clone(), critique.text()));
+        let items =
+            self.context.iter().filter(|item| self.agents.get(place).is_some_and(|agent| item.is_for(agent)));
+        let items = items.map(|item| (item.id.clone(), item.quoted_text()));
+        let others = self.proposers().into_iter().filter(|other| *other != place);
+        let others = others.filter_map(|other| {
+            let said = &self.proposal(other)?.said;
+            let shown = if self.stages.len() > 1 { said.text() } else { said.position.clone() };
+            Some((self.name(other), shown))
+        });
+        critiques.chain(items).chain(others).collect()
+    }
+
+    /// Whether a declared cause is one of these, with words of it.
+    pub(super) fn is_cause(&self, causes: &[(String, String)], declared: &ChangeCause) -> bool {
+        let id = declared.id.trim().trim_matches(['[', ']']);
+        let mut named = causes.iter().filter(|(one, _)| one == id);
+        named.any(|(_, text)| self.quoted.is_quoted(&declared.quote, text))
     }
 
     /// The critiques by an agent that it is to judge in the next stage: those that the other agent could answer, and that are open.

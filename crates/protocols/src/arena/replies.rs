@@ -16,7 +16,7 @@ use super::convergence::SortedPairs;
 use super::log::{ArenaLog, agent_name};
 use super::voting::ABSTAIN;
 use crate::clerk::CLERK;
-use crate::prompt::{entry_question, schema_of};
+use crate::prompt::{entry_question, list_values, schema_of};
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub(super) struct ProposalReply {
     #[schemars(length(max = 16000))]
     pub(super) proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = 2000))]
+    #[schemars(length(max = 400))]
     pub(super) position: String,
     /// What does your proposal rest on?
     #[serde(default)]
@@ -51,15 +51,19 @@ pub(super) struct ProposalClaim {
 /// A proposal as it is revised, refined, or held against a challenge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct RevisionReply {
-    /// Which critiques of your proposal are right, and what do you make of the other proposals? At most 150 words.
+    /// Which critiques of your proposal are right, which are not, and what do you take from the other agents? At most 150 words.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub(super) analysis: String,
+    /// What makes you change your position? Empty if you keep it, or if nothing that you were shown is the cause.
+    #[serde(default)]
+    #[schemars(length(max = 12), transform = entry_question("What else makes you change your position?"))]
+    pub(super) changed_because: Vec<ChangeCause>,
     /// What do you propose now? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
     pub(super) proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = 2000))]
+    #[schemars(length(max = 400))]
     pub(super) position: String,
     /// What does your proposal rest on?
     #[serde(default)]
@@ -72,18 +76,28 @@ pub(super) struct RevisionReply {
     #[serde(default)]
     #[schemars(transform = entry_question("Which other critique of your proposal do you answer?"))]
     pub(super) addressed: Vec<CritiqueAnswer>,
-    /// Which of your own critiques does the revised proposal resolve, and which not?
+    /// Which of your own critiques does the proposal that you were shown resolve, and which not?
     #[serde(default)]
     #[schemars(transform = entry_question("Which other critique of yours do you judge?"))]
     pub(super) verdicts: Vec<CritiqueVerdict>,
-    /// What is wrong with the revised proposals that nobody has said yet? Empty if nothing is.
+    /// What is wrong with the other proposals that nobody has said yet? Empty if nothing is.
     #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("What else is wrong with a revised proposal?"))]
+    #[schemars(length(max = 12), transform = entry_question("What else is wrong with another proposal?"))]
     pub(super) critiques: Vec<NewCritique>,
     /// With whose proposal does yours conflict, so that both cannot be followed? Empty if with nobody's.
     #[serde(default)]
     #[schemars(transform = entry_question("Whose proposal conflicts with yours?"))]
     pub(super) conflicts_with: Vec<String>,
+}
+
+/// What made an agent change its position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ChangeCause {
+    /// Which critique, piece of context or agent is it? Its id or label.
+    pub(super) id: String,
+    /// Which words of it made you change? Copy them exactly.
+    #[schemars(length(max = 1000))]
+    pub(super) quote: String,
 }
 
 /// How a critique was answered.
@@ -101,7 +115,7 @@ pub(super) struct CritiqueAnswer {
 pub(super) struct CritiqueVerdict {
     /// Which critique of yours do you judge?
     pub(super) critique_id: String,
-    /// What in the revised proposal shows it?
+    /// Which of the issues still hold, which do not, and which words of the proposal show it?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub(super) why: String,
@@ -115,6 +129,15 @@ pub(super) struct CritiqueVerdict {
 pub(super) enum CritiqueStatus {
     Resolved,
     Unresolved,
+}
+
+impl CritiqueStatus {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::Unresolved => "unresolved",
+        }
+    }
 }
 
 /// A critique of a revised proposal.
@@ -135,6 +158,7 @@ impl From<ProposalReply> for RevisionReply {
         let ProposalReply { proposal, position, claims, confidence } = first;
         Self {
             analysis: String::new(),
+            changed_because: Vec::new(),
             proposal,
             position,
             claims,
@@ -419,10 +443,12 @@ pub(super) fn critique_schema() -> Arc<ReplySchema> {
     Arc::new(schema_of::<CritiqueReply>("critique"))
 }
 
-/// The schema of one agent's revision: the critiques that it may answer, those that it may judge, and the other agents.
+/// The schema of one agent's revision. It has no field for what there is not: critiques to answer, critiques to judge, or proposals
+/// that could be criticized and answer it.
 pub(super) fn revision_schema(
     log: &ArenaLog<'_>,
     place: usize,
+    round: u32,
     answered: &[&str],
     judged: &[&str],
 ) -> Arc<ReplySchema> {
@@ -433,7 +459,16 @@ pub(super) fn revision_schema(
     draft.list("/properties/verdicts", "/items/properties/critique_id", judged);
     draft.list("/properties/conflicts_with", "/items", &others);
     draft.set("/properties/critiques/items/properties/label", "enum", others);
-    draft.finish()
+    let is_missing = [
+        ("addressed", answered.is_empty()),
+        ("verdicts", judged.is_empty()),
+        ("critiques", !log.takes_critiques(round)),
+    ];
+    if let Some(Value::Object(fields)) = draft.0.json.pointer_mut("/properties") {
+        fields.retain(|name, _| !is_missing.contains(&(name.as_str(), true)));
+    }
+    let causes: Vec<String> = log.causes(place, round).into_iter().map(|(id, _)| id).collect();
+    Arc::new(list_values(draft.0, "/properties/changed_because/items/properties/id", &causes))
 }
 
 pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
@@ -528,7 +563,12 @@ pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), Rep
             check_not_blank("proposal", &said.proposal)?;
             check_not_blank("position", &said.position)
         }
-        ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => check_revision(&read(value)?),
+        ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => {
+            let said = read(value)?;
+            check_revision(&said)?;
+            let log = ArenaLog::read_before(debate, phase).map_err(unreadable)?;
+            check_causes(&log, ask, phase.round, &said)
+        }
         ArenaPhase::Critique => check_critique(&read(value)?),
         ArenaPhase::Compare if ask.seat == CLERK => {
             let log = ArenaLog::read(debate).map_err(unreadable)?;
@@ -574,6 +614,18 @@ fn check_revision(said: &RevisionReply) -> Result<(), ReplyFault> {
             let fault = format!("`how` of {} is empty: say what you changed, or why not", answer.critique_id);
             Err(ReplyFault::Unverified(fault))
         }
+        None => Ok(()),
+    }
+}
+
+/// A cause must be one that the agent was shown, with words that occur in it.
+fn check_causes(log: &ArenaLog<'_>, ask: &Ask, round: u32, said: &RevisionReply) -> Result<(), ReplyFault> {
+    let Some(place) = log.agents.iter().position(|agent| agent.seat.id == ask.seat) else { return Ok(()) };
+    let causes = log.causes(place, round);
+    match said.changed_because.iter().find(|cause| !log.is_cause(&causes, cause)) {
+        Some(ChangeCause { id, quote }) => Err(ReplyFault::Unverified(format!(
+            "`changed_because`: {quote:?} does not occur in {id:?} as it was shown to you"
+        ))),
         None => Ok(()),
     }
 }

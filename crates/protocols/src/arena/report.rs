@@ -9,7 +9,9 @@ use agon_core::{
 
 use super::log::agent_name;
 use super::replies::{CriteriaScores, PairRelation};
-use super::verdict::{ArenaBallot, ArenaCheck, ArenaJudgement, ArenaPair, ArenaTally, ArenaVerdict};
+use super::verdict::{
+    ArenaBallot, ArenaCheck, ArenaCritiqueEntry, ArenaJudgement, ArenaPair, ArenaTally, ArenaVerdict,
+};
 use super::voting::ABSTAIN;
 use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN};
 
@@ -73,18 +75,31 @@ impl ArenaReport<'_> {
         let items = open.map(|critique| ReportItem {
             who: Some(format!("[{}] {}", critique.id, agent(&critique.from))),
             text: critique.issues.iter().chain(&critique.suggestions).cloned().collect::<Vec<_>>().join(" "),
-            note: Some(match (&critique.addressed, &critique.verdict) {
-                (_, Some(verdict)) if !verdict.why.trim().is_empty() => {
-                    format!("Unresolved, says the critic: {}", verdict.why.trim())
-                }
-                (Some(how), _) => format!("Answered: {how}"),
-                (None, _) => "Not answered".to_owned(),
-            }),
+            note: Some(self.what_became(critique)),
         });
         let items: Vec<ReportItem> = items.collect();
         let line = "Critiques of the decision that their authors have not called resolved:";
         let blocks = || vec![ReportBlock::Line(line.into()), ReportBlock::Items(items.clone())];
         (!items.is_empty()).then(|| part("What is still open", blocks()))
+    }
+
+    /// The last answer to a critique and its author's last verdict, each with the version that it is about.
+    fn what_became(&self, critique: &ArenaCritiqueEntry) -> String {
+        let steps = critique.steps().into_iter().map(|(what, text)| match text {
+            "" => what,
+            text => format!("{what}: {text}"),
+        });
+        let mut parts: Vec<String> = steps.collect();
+        let last =
+            self.verdict.proposals.iter().find(|held| held.label == critique.to).map(|held| held.round);
+        if parts.is_empty() {
+            let is_late = last.is_some_and(|last| critique.round >= last);
+            let why = if is_late { ": it came with the last revision" } else { "" };
+            parts.push(format!("Not answered{why}"));
+        } else if critique.judged_round < last {
+            parts.push("Its author was not asked about the last version".to_owned());
+        }
+        parts.join(". ")
     }
 
     /// A decision is good news if the debate is complete and vote and judge agree.
@@ -130,9 +145,19 @@ impl ArenaReport<'_> {
         let votes = group.map_or(0, |group| group.votes);
         let mut sentences = vec![format!("By vote: {votes} of {cast} cast{share}; {needed}.")];
         sentences.extend(group.filter(|group| group.labels.len() > 1).map(|group| {
-            let names = agents(&group.labels);
-            format!("{names} propose the same, as the clerk's last sorting says, so votes for any of them count together.")
+            let (names, first) = (agents(&group.labels), self.why_first(winner, group));
+            format!("{names} propose the same, as the clerk's last sorting says, so votes for any of them count together; {first}.")
         }));
+        let given = self
+            .verdict
+            .votes
+            .iter()
+            .filter(|ballot| group.is_some_and(|group| group.labels.contains(&ballot.choice)));
+        let is_own: Vec<bool> = given.map(|ballot| ballot.own).collect();
+        if is_own.iter().all(|own| *own) {
+            let whose = if is_own.len() == 1 { "It is" } else { "Each of them is" };
+            sentences.push(format!("{whose} a vote for the voter's own proposal."));
+        }
         sentences.push(match &self.verdict.judge {
             None => "No judge was heard.".to_owned(),
             Some(judge) if judge.agrees_with_vote != Some(true) => {
@@ -144,6 +169,24 @@ impl ArenaReport<'_> {
             Some(_) => "The judge agrees.".to_owned(),
         });
         sentences
+    }
+
+    /// Why the winner stands for the proposals that say the same.
+    fn why_first(&self, winner: &str, group: &ArenaTally) -> String {
+        let others = || group.labels.iter().filter(|label| *label != winner);
+        let votes = |label: &str| self.verdict.votes.iter().filter(|ballot| ballot.choice == label).count();
+        let score = |label: &str| {
+            let scores = &self.verdict.judge.as_ref()?.scores;
+            scores.iter().find(|one| one.label == label).map(|one| one.score)
+        };
+        let name = agent(winner);
+        if others().all(|other| votes(other) < votes(winner)) {
+            format!("{name} has the most of them")
+        } else if others().all(|other| votes(other) < votes(winner) || score(other) < score(winner)) {
+            format!("{name} stands for them, because the judge scores it higher")
+        } else {
+            format!("{name} stands for them, because its label comes first")
+        }
     }
 
     fn by_judge(&self) -> Vec<String> {
@@ -206,6 +249,15 @@ impl ArenaReport<'_> {
         }
     }
 
+    /// What a vote that meets its rule is called.
+    pub(super) fn rule_met(&self) -> &'static str {
+        match self.verdict.consensus.kind {
+            ConsensusRule::Majority => "A majority",
+            ConsensusRule::Supermajority => "A supermajority",
+            ConsensusRule::Unanimous => "All votes cast for one proposal",
+        }
+    }
+
     fn tally(&self) -> String {
         tally_sentence(&self.verdict.tally, &self.verdict.votes)
     }
@@ -253,7 +305,7 @@ impl ArenaReport<'_> {
         for scored in
             judge.ranking.iter().filter_map(|label| judge.scores.iter().find(|one| one.label == *label))
         {
-            rows.push(vec![self.seated(&scored.label), score(scored.score), scored.reasons.join(" ")]);
+            rows.push(vec![self.seated(&scored.label), score(scored.score), scored.reasons.join("; ")]);
             let figures = scored.criteria.list().map(|figure| format!("{figure:.1}"));
             criteria.push([vec![scored.label.clone()], figures.to_vec()].concat());
         }
@@ -290,8 +342,8 @@ impl ArenaReport<'_> {
         let bars: Vec<ReportBar> = bars.collect();
         if !bars.is_empty() {
             blocks.push(ReportBlock::Line(format!(
-                "How similar the clerk finds the two proposals that differ most: 1 is the same, 0 a conflict. They have converged at {} \
-                 or more, if nobody sees a conflict.",
+                "The score is how similar the clerk finds the two proposals that are least similar, from 0 to 1; two that conflict count \
+                 as 0. They have converged at {} or more, if no agent declares a conflict.",
                 score(threshold)
             )));
             blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
@@ -449,7 +501,13 @@ fn check_outcome(check: &ArenaCheck, threshold: f64) -> String {
     if !unknown.is_empty() {
         against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
     }
-    let declared = check.conflicts.iter();
+    // Where the clerk sees the conflict, a declaration adds nothing. Not every declaration is listed: some are about versions that
+    // have changed since.
+    let is_seen = |one: &String, other: &String| {
+        let mut seen = check.pairs.iter().filter(|pair| pair.relation == Some(PairRelation::Conflict));
+        seen.any(|pair| [&pair.a, &pair.b] == [one, other] || [&pair.b, &pair.a] == [one, other])
+    };
+    let declared = check.conflicts.iter().filter(|[one, other]| !is_seen(one, other));
     against.extend(
         declared.map(|[one, other]| format!("{} declares a conflict with {}", agent(one), agent(other))),
     );

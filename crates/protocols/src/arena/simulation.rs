@@ -9,9 +9,9 @@ use agon_core::simulation::{
 
 use super::ArenaPhase;
 use super::replies::{
-    CriteriaScores, CritiqueAnswer, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply,
-    NewCritique, PairRelation, PairReply, ProposalClaim, ProposalQuote, ProposalReply, RevisionReply,
-    ScoreReasons, ScoreReply, SortingReply, VoteReply,
+    ChangeCause, CriteriaScores, CritiqueAnswer, CritiqueReply, CritiqueStatus, CritiqueVerdict,
+    JudgementReply, NewCritique, PairRelation, PairReply, ProposalClaim, ProposalQuote, ProposalReply,
+    RevisionReply, ScoreReasons, ScoreReply, SortingReply, VoteReply,
 };
 
 #[derive(Debug)]
@@ -83,7 +83,11 @@ fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Revision
         issue: issue(seat, moved.side),
         severity: 0.7,
     });
+    // The one who convinced it has said the sentence of its new side.
+    let cause =
+        moved.convinced_by.clone().map(|id| ChangeCause { id, quote: moved.side.sentence().to_owned() });
     Some(RevisionReply {
+        changed_because: cause.into_iter().collect(),
         addressed: answered.into_iter().collect(),
         verdicts: verdicts(ask, &others, moved.side),
         critiques: told.collect(),

@@ -11,6 +11,7 @@ use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
 use super::replies::{
     CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
 };
+use super::report::agent;
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
 use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
@@ -249,10 +250,36 @@ pub(super) struct ArenaCritiqueEntry {
     pub(super) severity: Option<f64>,
     pub(super) issues: Vec<String>,
     pub(super) suggestions: Vec<String>,
-    /// The answer to it.
+    /// The last answer to it, and its round.
     pub(super) addressed: Option<String>,
+    #[serde(default)]
+    pub(super) addressed_round: Option<u32>,
     /// What its author said last of the revisions; null if it never did, which counts as unresolved.
     pub(super) verdict: Option<CritiqueVerdict>,
+    /// The round of the proposal that this was said of.
+    #[serde(default)]
+    pub(super) judged_round: Option<u32>,
+}
+
+impl ArenaCritiqueEntry {
+    /// The last answer to it and the last verdict on it in words, in the order of the versions that they are about: a verdict of the
+    /// round in which an answer was given is about the version before.
+    pub(super) fn steps(&self) -> Vec<(String, &str)> {
+        let of = |round: Option<u32>| round.map_or(String::new(), |round| format!(" of round {round}"));
+        let in_round = |round: Option<u32>| round.map_or(String::new(), |round| format!(" in round {round}"));
+        let answer = self.addressed.as_deref().map(|how| {
+            let what = format!("{} answers{}", agent(&self.to), in_round(self.addressed_round));
+            ((self.addressed_round, 0), (what, how.trim()))
+        });
+        let verdict = self.verdict.as_ref().map(|verdict| {
+            let (status, version) = (verdict.status.as_str(), of(self.judged_round));
+            let what = format!("{} calls it {status} in the proposal{version}", agent(&self.from));
+            ((self.judged_round, 1), (what, verdict.why.trim()))
+        });
+        let mut steps: Vec<_> = answer.into_iter().chain(verdict).collect();
+        steps.sort_by_key(|(order, _)| *order);
+        steps.into_iter().map(|(_, step)| step).collect()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -344,6 +371,13 @@ impl ArenaVerdict {
             }),
             rounds: rounds(log),
         }
+    }
+}
+
+impl ArenaVerdict {
+    /// Whether every agent voted for one group of proposals.
+    pub(super) fn is_backed_by_all(&self) -> bool {
+        self.tally.iter().any(|group| group.votes == self.consensus.agents)
     }
 }
 
@@ -593,8 +627,10 @@ fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritique
         severity: critique.severity,
         issues: critique.issues.clone(),
         suggestions: critique.suggestions.clone(),
-        addressed: critique.answer(log).map(str::to_owned),
+        addressed: critique.answer(log).map(|(_, how)| how.to_owned()),
+        addressed_round: critique.answer(log).map(|(round, _)| round),
         verdict: critique.verdict.clone(),
+        judged_round: critique.judged_round,
     }
 }
 

@@ -54,6 +54,11 @@ fn headline(outcome: &Outcome, verdict: &ArenaVerdict, report: &ArenaReport<'_>)
     let ending = match (outcome.termination, verdict.early_consensus) {
         // The vote and the judge follow the round in which the agents converged.
         (Termination::Converged, Some(round)) => format!("The agents converged in round {round}."),
+        // The termination says that the vote met its rule. It is a consensus only if every agent voted for the winner.
+        (Termination::Consensus, _) if !verdict.is_backed_by_all() => {
+            let rounds = counted(u64::from(outcome.rounds_completed), "round");
+            format!("{} after {rounds}, not a consensus.", report.rule_met())
+        }
         _ => ending_sentence(outcome, "agents"),
     };
     Headline {
@@ -239,37 +244,30 @@ fn is_revised_in(log: &ArenaLog<'_>, place: usize, round: u32) -> bool {
     stages.any(|(at, _)| log.is_revised(at, place))
 }
 
-/// What a change cites: for a revision the critiques that it answers and the context that it cites for the first time, for a vote the
-/// ids in its reason. Only ids that the agent was shown count.
+/// What a change cites: for a revision the causes that its author declares and that verify, for a vote the ids in its reason that the
+/// agent was shown. That a revision answers a critique does not say that it changed because of it.
 fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBallot>) -> PositionChange {
-    let shown = log.ids_shown(place, round);
-    let ids = |text: &str| -> Vec<String> {
-        let cited = cited_ids(text).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
-        cited.map(|cited| cited.id.to_uppercase()).filter(|id| shown.contains(&id.as_str())).collect()
-    };
     let (mut cited, reason) = match ballot {
-        Some(ballot) => (ids(&ballot.reason), Some(ballot.reason.clone())),
+        Some(ballot) => {
+            let shown = log.ids_shown(place, round);
+            let ids = cited_ids(&ballot.reason).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
+            let ids = ids.map(|cited| cited.id.to_uppercase()).filter(|id| shown.contains(&id.as_str()));
+            (ids.map(|id| format!("[{id}]")).collect(), Some(ballot.reason.clone()))
+        }
         None => {
-            let stages = || log.stages.iter().filter_map(|stage| stage.held_by(place));
-            let evidence = |held: &super::log::HeldProposal| {
-                held.said.claims.iter().flat_map(|made| ids(&made.evidence)).collect::<Vec<_>>()
-            };
-            let said: Vec<_> = stages().filter(|held| held.round == round).collect();
-            let earlier: Vec<String> =
-                stages().filter(|held| held.round < round).flat_map(evidence).collect();
-            let answers =
-                said.iter().flat_map(|held| &held.said.addressed).map(|answer| answer.critique_id.clone());
-            let new = said.iter().flat_map(|held| evidence(held)).filter(|id| !earlier.contains(id));
-            let analysis = said.last().map(|held| held.said.analysis.trim().to_owned());
-            (answers.chain(new).collect(), analysis)
+            let stages = log.stages.iter().filter_map(|stage| stage.held_by(place));
+            let said: Vec<_> = stages.filter(|held| held.round == round).map(|held| &held.said).collect();
+            let causes = said.iter().flat_map(|said| &said.changed_because).map(|cause| {
+                let id = cause.id.trim().trim_matches(['[', ']']);
+                let id = if log.place(id).is_some() { id.to_owned() } else { format!("[{id}]") };
+                format!("{id}: \"{}\"", cause.quote.trim())
+            });
+            (causes.collect::<Vec<_>>(), said.last().map(|said| said.analysis.trim().to_owned()))
         }
     };
     cited.sort_unstable();
     cited.dedup();
-    PositionChange {
-        cited: cited.into_iter().map(|id| format!("[{id}]")).collect(),
-        reason: reason.filter(|reason| !reason.is_empty()),
-    }
+    PositionChange { cited, reason: reason.filter(|reason| !reason.is_empty()) }
 }
 
 /// The name of the proposal that a vote decided for, by arena's own rule.

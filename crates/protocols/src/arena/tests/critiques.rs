@@ -1,5 +1,7 @@
 //! How critiques live: shown to their target with what was answered, judged by their author, and unresolved until resolved.
 
+use agon_core::ReportBlock;
+
 use super::*;
 
 /// Every ask of the changing phases, by phase, round and seat.
@@ -74,11 +76,16 @@ fn an_unresolved_critique_comes_back_with_the_answer_and_the_critics_reason() {
     let third = &of(&all, "revise", 3, "agent-2").prompt.tail;
     assert!(!third.contains("You answered") && !third.contains("unresolved"), "nothing that is not there");
     let fourth = &of(&all, "revise", 4, "agent-2").prompt.tail;
-    assert!(fourth.contains("You answered:") && !fourth.contains("called it unresolved"));
+    assert!(fourth.contains("You answered in round 3:") && !fourth.contains("called it unresolved"));
     let fifth = &of(&all, "revise", 5, "agent-2").prompt.tail;
-    assert_eq!(fifth.matches("Its author then called it unresolved:").count(), 1, "only agent-1 judged");
-    assert!(fifth.contains("the costs are in it now"));
-    assert_eq!(due(of(&all, "revise", 5, "agent-1")).len(), 2, "what is not resolved is asked again");
+    let judged = "called it unresolved in the proposal of round 3:";
+    assert_eq!(fifth.matches(judged).count(), 1, "only agent-1 judged");
+    let after = fifth.split_once(judged).unwrap().1;
+    assert!(after.contains("the costs are in it now"));
+    assert!(after.contains("You answered in round 4:"), "the critic had not read that answer");
+    let critic = of(&all, "revise", 5, "agent-1");
+    assert_eq!(due(critic).len(), 2, "what is not resolved is asked again");
+    assert_eq!(critic.prompt.tail.matches(&format!("You {judged}")).count(), 2, "with its own verdict");
 }
 
 /// "A critique that its author never judged counts as unresolved"; "voters and judge see each proposal's unresolved critiques, and the
@@ -96,6 +103,10 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
                     open,
                     "{phase} {status}"
                 );
+                let last =
+                    ask.prompt.tail.matches("called it unresolved in the proposal of round 5:").count();
+                let settled = ask.prompt.tail.matches("have called resolved: 1.").count();
+                assert_eq!((last, settled), if status == "resolved" { (0, 2) } else { (2, 0) });
             }
         }
         let verdict = &debate.outcome.as_ref().unwrap().verdict;
@@ -103,7 +114,54 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
         assert_eq!(verdict["unresolved"].as_array().unwrap().len(), of_winner);
         let body = Arena.view(&debate).unwrap().outline.body;
         assert_eq!((body.len(), body[0].title.as_str()), (1, "What is still open"));
+        let ReportBlock::Items(items) = &body[0].blocks[1] else { panic!("the critiques") };
+        for note in items.iter().map(|item| item.note.as_deref().unwrap()) {
+            assert!(
+                note.ends_with(
+                    "answers in round 6: the costs are named. Its author was not asked about the last version"
+                ),
+                "{note}"
+            );
+        }
     }
+}
+
+/// A verdict is about the version before the answer of its round, and the report has them in this order.
+#[test]
+fn the_report_says_which_version_a_verdict_is_about() {
+    let (_, debate) = judged("unresolved");
+    let details = Arena.view(&debate).unwrap().outline.details;
+    let section =
+        details.iter().find(|section| section.title == "Critiques and what became of them").unwrap();
+    let own = label(&debate.brief, 1);
+    let mut seen = 0;
+    for block in &section.blocks {
+        let ReportBlock::Group { title, blocks, .. } = block else { panic!("{block:?}") };
+        let ReportBlock::Pairs(pairs) = &blocks[0] else { panic!("{blocks:?}") };
+        if title.contains(&format!("] Agent {own} on ")) {
+            let steps: Vec<&str> = pairs.iter().rev().take(2).rev().map(|(what, _)| what.as_str()).collect();
+            assert_eq!(steps[0], format!("Agent {own} calls it unresolved in the proposal of round 5"));
+            assert!(steps[1].ends_with(" answers in round 6"), "{steps:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 2);
+}
+
+/// A critique that nobody could answer is not called one that was left unanswered.
+#[test]
+fn a_critique_that_came_with_the_last_revision_is_reported_as_such() {
+    let (_, debate) = asks(ScriptedArena {
+        alike: &|round| if round == 4 { 0.9 } else { 0.2 },
+        with: &|ask, phase, round, said| {
+            if phase == "revise" && round == 4 {
+                said["critiques"] = json!([{"label": others(ask)[0], "issue": "Who pays?", "severity": 0.6}]);
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    let lines = format!("{:?}", Arena.view(&debate).unwrap().outline.body);
+    assert!(lines.contains("Not answered: it came with the last revision"), "{lines}");
 }
 
 /// "the same call may add new critiques of the revised proposals": with ids after the others, shown from the next round on.

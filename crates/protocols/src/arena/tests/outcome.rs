@@ -64,7 +64,9 @@ fn a_revised_winner_gave_its_first_words_up_for_a_reason_or_is_not_settled() {
         let answered = moved(position, 3, [2, 2, 2]);
         assert_eq!(fate(&answered, "agent-2").0, Fate::Refuted);
         assert!(
-            fate(&answered, "agent-2").1.contains("revised by its author in round 3 ([Q"),
+            fate(&answered, "agent-2")
+                .1
+                .contains("revised by its author in round 3 (what it answered then: [Q"),
             "{}",
             fate(&answered, "agent-2").1
         );

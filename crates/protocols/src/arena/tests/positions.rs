@@ -73,38 +73,49 @@ fn without_a_clerk_it_is_unknown_who_agrees() {
     );
 }
 
-/// The clerk's `same` makes one position of two; who joins another's position has moved.
+/// The clerk's `same` makes one position of two; who joins another's position has moved. The change is evidenced by words that were
+/// shown and that its author names as the cause; that it answers critiques does not make it so.
 #[test]
 fn an_agent_that_joins_another_takes_its_name() {
-    let debate = ScriptedArena {
-        with: &|ask, phase, round, said| {
-            if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" && round >= 4 {
-                said["position"] = json!("All jobs go into a single queue.");
-            }
-            if phase == "compare" {
-                let is_queue = |text: &str| text.contains("queue");
-                *said = sorted(ask, &|one, other| match is_queue(one) && is_queue(other) {
-                    true => ("same", 0.95),
-                    false => ("conflict", 0.1),
-                });
-            }
-        },
-        ..ScriptedArena::default()
+    let first = name(&ScriptedArena::default().brief(), 1);
+    for (id, quote, cited) in [
+        ("", "", None),
+        (first.as_str(), "into one QUEUE", Some(format!("{first}: \"into one QUEUE\""))),
+        (first.as_str(), "into two queues", None),
+        ("Q99", "into one queue", None),
+        ("mine", "leaves the costs open", Some("]: \"leaves the costs open\"".to_owned())),
+    ] {
+        let debate = ScriptedArena {
+            with: &|ask, phase, round, said| {
+                if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" && round >= 4 {
+                    said["position"] = json!("All jobs go into a single queue.");
+                    let id = if id == "mine" { own(ask)[0].clone() } else { id.to_owned() };
+                    let cause = json!([{"id": id, "quote": quote}]);
+                    said["changed_because"] = if id.is_empty() { json!([]) } else { cause };
+                }
+                if phase == "compare" {
+                    let is_queue = |text: &str| text.contains("queue");
+                    *said = sorted(ask, &|one, other| match is_queue(one) && is_queue(other) {
+                        true => ("same", 0.95),
+                        false => ("conflict", 0.1),
+                    });
+                }
+            },
+            ..ScriptedArena::default()
+        }
+        .run();
+        let history = stands(&debate);
+        let fourth = history.rounds.iter().find(|round| round.round == 4).unwrap();
+        assert_eq!(held(fourth), [POSITIONS[0], POSITIONS[0], POSITIONS[2]]);
+        assert_eq!(fourth.ruling.as_deref(), Some(POSITIONS[0]));
+        let flips = history.flips();
+        let flip = &flips[0];
+        assert_eq!(flips.iter().filter(|flip| flip.round < 7).count(), 1);
+        assert_eq!((flip.round, flip.from.as_str(), flip.to.as_str()), (4, POSITIONS[1], POSITIONS[0]));
+        assert!(flip.toward_majority.is_some(), "both rounds are sorted");
+        assert_eq!(flip.evidenced, cited.is_some(), "{id} {quote}");
+        assert!(flip.cited.iter().all(|one| cited.as_ref().is_some_and(|cited| one.ends_with(cited))));
     }
-    .run();
-    let history = stands(&debate);
-    let fourth = history.rounds.iter().find(|round| round.round == 4).unwrap();
-    assert_eq!(held(fourth), [POSITIONS[0], POSITIONS[0], POSITIONS[2]]);
-    assert_eq!(fourth.ruling.as_deref(), Some(POSITIONS[0]));
-    let flips = history.flips();
-    let flip = &flips[0];
-    assert_eq!(flips.iter().filter(|flip| flip.round < 7).count(), 1);
-    assert_eq!((flip.round, flip.from.as_str(), flip.to.as_str()), (4, POSITIONS[1], POSITIONS[0]));
-    assert!(
-        flip.evidenced && flip.cited.iter().all(|cited| cited.starts_with("[Q")),
-        "the critiques that it answers"
-    );
-    assert!(flip.toward_majority.is_some(), "both rounds are sorted");
 }
 
 /// A vote for another's proposal cites the ids of its reason that the voter was shown, and nothing else.

@@ -134,6 +134,11 @@ fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
         );
     }
     assert_eq!(order(of(&all, "compare", 3).next().unwrap()), "ABCDE", "the clerk reads them in label order");
+    // Voters know which votes are added.
+    let same = prompts(ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() });
+    let told = "Agent A, Agent B and Agent C propose the same, as the clerk finds";
+    assert!(of(&same, "vote", 7).all(|ask| ask.prompt.shared.contains(told)));
+    assert!(of(&all, "vote", 7).all(|ask| !ask.prompt.shared.contains("propose the same")));
 }
 
 /// "Ids that a seat must use are shown to it": `[Q1]` before its text, enumerated in the schema.
@@ -166,11 +171,8 @@ fn a_revision_shows_positions_first_and_then_the_revised_proposals() {
                 assert_eq!(ask.prompt.shared.contains(&plan), round > 3, "{phase} {round}");
                 assert_eq!(ask.prompt.tail.contains(&plan), is_own && round == 3, "{phase} {round}");
             }
-            assert_eq!(
-                ask.prompt.shared.contains("`verdicts`"),
-                round > 3,
-                "what is not there is not mentioned"
-            );
+            assert_eq!(text(ask).contains("`verdicts`"), round > 3, "what is not there is not mentioned");
+            assert_eq!(text(ask).contains("`critiques`"), round == 4, "and what nobody could answer");
         }
     }
     let bare = of(&all, "propose", 1).next().unwrap();
@@ -227,6 +229,8 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
         let example = shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
         assert!(serde_json::from_str::<Value>(example).unwrap().is_object(), "{phase}: {example}");
         assert!(shared.contains("You are ") && ask.prompt.system.contains("Never say which model you are"));
+        let is_agent = ask.seat.starts_with("agent-");
+        assert_eq!(ask.prompt.system.contains("Change your mind"), is_agent, "{phase}: it fits the seat");
         assert!(of(&all, phase, *round).all(|other| other.prompt.shared == ask.prompt.shared), "{phase}");
         assert!(ask.prompt.tail.trim_end().ends_with("Answer now with the JSON object."), "{phase}");
         assert!(!text(ask).contains("{{") && !text(ask).contains("\n\n\n\n"), "{phase}: {}", text(ask));
@@ -252,7 +256,7 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
         assert!(clerk.prompt.shared.contains(word));
     }
     let reread = of(&all, "revise", 4).next().unwrap();
-    assert!(reread.prompt.shared.contains("`resolved`: ") && reread.prompt.shared.contains("`unresolved`: "));
+    assert!(reread.prompt.tail.contains("`resolved`: ") && reread.prompt.tail.contains("`unresolved`: "));
 }
 
 /// "The person's words are instructions": everybody who is asked after an interjection reads it, outside any fence.

@@ -85,17 +85,23 @@ fn a_revision_answers_its_critiques_and_names_other_agents() {
         }
         assert!(taken(phase, |said| said["position"] = json!("")).is_err());
         // What does not count is sent back once and then dropped, not refused.
-        for change in
-            [&|said: &mut Value| said["addressed"][1] = said["addressed"][0].clone(), &|said: &mut Value| {
-                said["addressed"][0]["how"] = json!(" ")
-            }] as [&dyn Fn(&mut Value); 2]
-        {
+        let changes: [&dyn Fn(&mut Value); 4] = [
+            &|said| said["addressed"][1] = said["addressed"][0].clone(),
+            &|said| said["addressed"][0]["how"] = json!(" "),
+            &|said| said["changed_because"] = json!([{"id": others[0], "quote": "It never said so"}]),
+            &|said| said["changed_because"] = json!([{"id": "Q99", "quote": "leaves the costs open"}]),
+        ];
+        for change in changes {
             assert!(matches!(taken_of(phase, "", change), Err(ReplyFault::Unverified(_))));
         }
+        let cause = json!([{"id": ids[0], "quote": "leaves the costs open"}]);
+        assert_eq!(taken(phase, |said| said["changed_because"] = cause.clone()), Ok(()));
     }
+    let has = |ask: &Ask, field: &str| ask.schema.as_ref().unwrap().json["properties"].get(field).is_some();
     let (first, ..) = asked_in("revise", "");
-    assert_eq!(first.schema.as_ref().unwrap().json.pointer("/properties/verdicts/maxItems"), Some(&json!(0)));
+    assert!(!has(&first, "verdicts") && !has(&first, "critiques"), "no proposal was revised yet");
     let (last, ..) = asked_in("refine", "");
+    assert!(!has(&last, "critiques"), "nobody could answer");
     assert_eq!(allowed(&last, "/properties/verdicts/items/properties/critique_id").len(), 2);
 }
 

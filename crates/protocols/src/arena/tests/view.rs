@@ -293,6 +293,57 @@ fn every_ending_without_a_decision_says_why() {
     }
 }
 
+/// The termination says that the vote met its rule; the report says what that was.
+#[test]
+fn a_majority_is_not_called_a_consensus() {
+    for (votes, ending) in [
+        (vec![1, 1, 1], "Consensus after 8 rounds."),
+        (vec![1, 1, 2], "A majority after 8 rounds, not a consensus."),
+        (vec![1, 1, 0], "A majority after 8 rounds, not a consensus."),
+    ] {
+        let votes = |_: u32| votes.clone();
+        let debate = ScriptedArena { votes: &votes, ..ScriptedArena::default() }.run();
+        assert_eq!(Arena.view(&debate).unwrap().headline.ending, ending);
+    }
+}
+
+/// Which of several equal proposals is the winner, whose votes these are, and what stands against convergence.
+#[test]
+fn the_report_says_why_a_proposal_stands_for_its_group() {
+    for (votes, sentence) in [
+        (
+            vec![1, 2, 3],
+            "; Agent {1} stands for them, because the judge scores it higher. Each of them is a vote for the voter's own proposal. The judge agrees.",
+        ),
+        (vec![1, 1, 3], "; Agent {1} has the most of them. The judge agrees."),
+    ] {
+        let votes = |_: u32| votes.clone();
+        let debate = ScriptedArena {
+            votes: &votes,
+            with: &|ask, phase, _, said| match phase {
+                "compare" => {
+                    let is_third = |text: &str| text == POSITIONS[2];
+                    *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
+                        true => ("conflict", 0.4),
+                        false => ("same", 0.9),
+                    });
+                }
+                "revise" | "refine" if ask.seat == "agent-3" => said["conflicts_with"] = json!(others(ask)),
+                "judge" => said["scores"][0]["reasons"] = json!(["evidence: thin", "clarity: good"]),
+                _ => {}
+            },
+            ..ScriptedArena::default()
+        }
+        .run();
+        let lines = report(&debate, ReportLength::Short);
+        let sentence = sentence.replace("{1}", &label(&debate.brief, 1));
+        assert!(lines[2].ends_with(&sentence), "{sentence}: {}", lines[2]);
+        let text = lines.join("\n");
+        assert!(text.contains("the clerk sees a conflict") && !text.contains("declares a conflict with"));
+        assert!(text.contains("evidence: thin; clarity: good"), "reasons do not run into each other");
+    }
+}
+
 #[test]
 fn the_decision_says_whether_vote_and_judge_agree() {
     let scores = |_: u32, _: usize| vec![9.0, 6.0, 3.0];
