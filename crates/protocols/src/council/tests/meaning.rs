@@ -117,6 +117,7 @@ impl<'w> Council4<'w> {
 
 /// Who agrees with whom, and what is groupthink: what the table says, in every language.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table is as long as it is")]
 fn who_shares_a_point_is_declared_and_verified() {
     for words in &LANGUAGES {
         let Words { hold, copy, paraphrase, negation, swap, .. } = words;
@@ -295,6 +296,7 @@ fn equal_votes_without_a_concession_are_groupthink() {
 
 /// Evasions, repetitions, new arguments and causes, in every language.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table is as long as it is")]
 fn answers_arguments_and_causes_are_verified() {
     for words in &LANGUAGES {
         let [first, again, other] = words.answers;
