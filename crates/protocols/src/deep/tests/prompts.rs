@@ -19,87 +19,90 @@ fn three_debaters() -> Brief {
     brief(&["acme/zeta-9", "omni/kappa-2", "umbra/tau-5"], &[])
 }
 
+/// What the prompts of a debate contain, by phase and round.
+const SECTIONS: &[(&str, u32, &[&str])] = &[
+    (
+        "debate",
+        1,
+        &[
+            "You are a debater in a structured deliberation. Your position is based on your original response.",
+            "## Question",
+            "## Your Original Response",
+            "## Other Debaters' Responses",
+            "### Debater A",
+            "[A0] Tabs, because of width.",
+            "### Debater C",
+            "## Instructions",
+            "Analyze the other positions and respond with structured JSON:",
+        ],
+    ),
+    (
+        "debate",
+        2,
+        &[
+            "## Previous Round Arguments",
+            "Stance: maintain (minor_update)",
+            "Key points:\n[A1] width",
+            "Revises its position, citing nothing.",
+            "Revised position:\n[AR1] tabs, revised",
+            "- Debater A: [AR1]. Its earlier positions are superseded.",
+            "You have replaced it: your position is now [",
+            "## Focus of This Round\nThe moderator asks you to address:",
+            "the width",
+        ],
+    ),
+    (
+        "moderate",
+        2,
+        &[
+            "You are the debate moderator. Assess whether the debate has reached convergence.",
+            "## Current Round: 2 of 3",
+            "## This Round's Arguments",
+            "- Stance: maintain",
+            "- Confidence: 0.5",
+            "- Revision: minor_update",
+            "## Assessment Instructions",
+            "## First Answers",
+            "## Points of Round 1",
+            "[A1] width",
+            "## Your Last Assessment",
+            "agreement_score: 0.10\nOpen: width\nYou asked: the width",
+            "Key points:\n[A2] width\nRevises its position, citing nothing.",
+            "## Current Positions",
+            "tabs, revised",
+        ],
+    ),
+    ("moderate", 1, &["## First Answers", "Tabs, because of width.", "`first_positions`"]),
+    ("moderate", 3, &["This is the last round: `should_stop` is true"]),
+    (
+        "synthesis",
+        3,
+        &[
+            "\"rounds_completed\": 3",
+            "\"final_stances\"",
+            "\"debate_log\"",
+            "## The Positions",
+            "[P1] As written above. (held by Debater A, Debater B and Debater C)",
+            "## How the Positions Changed",
+            "Round 1: Debater A revised a part of its position, citing nothing.",
+            "## Key Points",
+            "Round 3:\n[A3] width",
+        ],
+    ),
+];
+
 /// "sections and headings stay".
 #[test]
 fn prompts_have_the_sections_of_the_seed() {
     let seen =
         prompts(three_debaters(), &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]));
     let text = |phase: &str, round: u32| &seen.iter().find(|row| row.0 == phase && row.1 == round).unwrap().3;
-    for (phase, round, sections) in [
-        (
-            "debate",
-            1,
-            &[
-                "You are a debater in a structured deliberation. Your position is based on your original response.",
-                "## Question",
-                "## Your Original Response",
-                "## Other Debaters' Responses",
-                "### Debater A",
-                "[A0] Tabs, because of width.",
-                "### Debater C",
-                "## Instructions",
-                "Analyze the other positions and respond with structured JSON:",
-            ][..],
-        ),
-        (
-            "debate",
-            2,
-            &[
-                "## Previous Round Arguments",
-                "Stance: maintain (minor_update)",
-                "Key points:\n[A1] width",
-                "Revises its position, citing nothing.",
-                "Revised position:\n[AR1] tabs, revised",
-                "- Debater A: [AR1]. Its earlier positions are superseded.",
-                "You have replaced it: your position is now [",
-                "## Focus of This Round\nThe moderator asks you to address:",
-                "the width",
-            ],
-        ),
-        (
-            "moderate",
-            2,
-            &[
-                "You are the debate moderator. Assess whether the debate has reached convergence.",
-                "## Current Round: 2 of 3",
-                "## This Round's Arguments",
-                "- Stance: maintain",
-                "- Confidence: 0.5",
-                "- Revision: minor_update",
-                "## Assessment Instructions",
-                "## First Answers",
-                "## Points of Round 1",
-                "[A1] width",
-                "## Your Last Assessment",
-                "agreement_score: 0.10\nOpen: width\nYou asked: the width",
-                "Key points:\n[A2] width\nRevises its position, citing nothing.",
-                "## Current Positions",
-                "tabs, revised",
-            ],
-        ),
-        ("moderate", 1, &["## First Answers", "Tabs, because of width.", "`first_positions`"]),
-        ("moderate", 3, &["This is the last round: `should_stop` is true"]),
-        (
-            "synthesis",
-            3,
-            &[
-                "\"rounds_completed\": 3",
-                "\"final_stances\"",
-                "\"debate_log\"",
-                "## The Positions",
-                "[P1] As written above. (held by Debater A, Debater B and Debater C)",
-                "## How the Positions Changed",
-                "Round 1: Debater A revised a part of its position, citing nothing.",
-                "## Key Points",
-                "Round 3:\n[A3] width",
-            ],
-        ),
-    ] {
-        for section in sections {
+    for (phase, round, sections) in SECTIONS {
+        for section in *sections {
             assert!(
-                text(phase, round).contains(section),
+                text(phase, *round).contains(section),
                 "{phase} {round} lacks {section:?}:\n{}",
-                text(phase, round)
+                text(phase, *round)
             );
         }
     }
