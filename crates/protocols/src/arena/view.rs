@@ -244,8 +244,8 @@ fn is_revised_in(log: &ArenaLog<'_>, place: usize, round: u32) -> bool {
     stages.any(|(at, _)| log.is_revised(at, place))
 }
 
-/// What a change cites: for a revision the causes that its author declares and that verify, for a vote the ids in its reason that the
-/// agent was shown. That a revision answers a critique does not say that it changed because of it.
+/// What a change cites: for a revision the causes that its author declares and that verify, and the critiques that it answers in
+/// words that it has not used before; for a vote the ids in its reason that the agent was shown.
 fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBallot>) -> PositionChange {
     let (mut cited, reason) = match ballot {
         Some(ballot) => {
@@ -255,14 +255,24 @@ fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBall
             (ids.map(|id| format!("[{id}]")).collect(), Some(ballot.reason.clone()))
         }
         None => {
-            let stages = log.stages.iter().filter_map(|stage| stage.held_by(place));
-            let said: Vec<_> = stages.filter(|held| held.round == round).map(|held| &held.said).collect();
+            let stages = || log.stages.iter().filter_map(|stage| stage.held_by(place));
+            let said: Vec<_> = stages().filter(|held| held.round == round).map(|held| &held.said).collect();
             let causes = said.iter().flat_map(|said| &said.changed_because).map(|cause| {
                 let id = cause.id.trim().trim_matches(['[', ']']);
                 let id = if log.place(id).is_some() { id.to_owned() } else { format!("[{id}]") };
                 format!("{id}: \"{}\"", cause.quote.trim())
             });
-            (causes.collect::<Vec<_>>(), said.last().map(|said| said.analysis.trim().to_owned()))
+            let causes: Vec<String> = causes.collect();
+            let earlier = || stages().filter(|held| held.round < round).flat_map(|held| &held.said.addressed);
+            let answers = said.iter().flat_map(|said| &said.addressed).filter(|answer| {
+                !earlier().any(|then| {
+                    then.critique_id == answer.critique_id && is_same_text(&then.how, &answer.how)
+                })
+            });
+            let answers = answers.map(|answer| format!("[{}]", answer.critique_id));
+            let answers: Vec<String> =
+                answers.filter(|id| !causes.iter().any(|cause| cause.starts_with(id))).collect();
+            ([causes, answers].concat(), said.last().map(|said| said.analysis.trim().to_owned()))
         }
     };
     cited.sort_unstable();

@@ -9,7 +9,7 @@ use super::replies::{
     CrossExamination, FinalStatement, NewChallenge, OpeningStatement, ReframingAnswer, ReplyForm,
     RoundResponse, SecondResponse, SteelmanCase,
 };
-use super::{CouncilPhase, closing, moderation, verdict};
+use super::{CouncilPhase, moderation, verdict};
 use crate::named_lists::name_key;
 use crate::quotes::is_same_text;
 
@@ -24,7 +24,7 @@ pub(super) fn check_reply(log: &CouncilLog<'_>, ask: &Ask, value: &Value) -> Res
     match phase {
         CouncilPhase::Opening => Ok(rules.opening(&read(value)?)?),
         CouncilPhase::Challenge => rules.examination(&read(value)?),
-        CouncilPhase::Respond => rules.response(last.round, &read(value)?),
+        CouncilPhase::Respond => Ok(rules.response(&read(value)?)?),
         CouncilPhase::Moderate => {
             let round = log.round(last.round).ok_or("the round has not begun".to_owned())?;
             verified(&moderation::find(log, round, Some(&read(value)?)).notes)
@@ -109,20 +109,15 @@ impl ReplyRules<'_> {
         Ok(())
     }
 
-    /// A challenge without an answer is not sent back: it is an evasion. A change that names nothing is, once: it may have no cause
-    /// among what others said.
-    fn response(&self, round: u32, said: &RoundResponse) -> Result<(), ReplyFault> {
+    /// A challenge without an answer is not sent back: it is an evasion. Nor is a change that names nothing: it may have no cause among
+    /// what others said, and the report says so.
+    fn response(&self, said: &RoundResponse) -> Result<(), String> {
         self.change(said.changed, &said.position, &said.because)?;
         let before = self.log.standings().get(self.seat);
-        let is_vote_changed = before.is_some_and(|before| before.vote != said.vote);
-        if is_vote_changed && !has_words(&said.because) {
-            return Err("your vote changed, so `because` must say why".to_owned().into());
+        match before.is_some_and(|before| before.vote != said.vote) && !has_words(&said.because) {
+            true => Err("your vote changed, so `because` must say why".into()),
+            false => Ok(()),
         }
-        let is_cited = !closing::cited(self.log, round, self.seat, &said.because).is_empty();
-        let is_open = (said.changed || is_vote_changed) && !is_cited;
-        let fault = "`because` names no challenge or message that you were shown. If one of them changed your mind, \
-                     name its id; if none did, leave the reason as it is.";
-        verified(is_open.then(|| fault.to_owned()).as_slice())
     }
 
     fn intervention(&self, ask: &Ask, value: &Value) -> Result<(), String> {

@@ -35,8 +35,6 @@ pub(super) struct FinalPosition {
 impl DebatePositions {
     pub(super) fn read(log: &DeepLog<'_>) -> Self {
         let (mut names, mut positions) = (PositionNames::default(), Self::default());
-        // The reports number the positions in the order in which they first appear, in seat order.
-        let mut numbered: Vec<String> = Vec::new();
         let mut numbers = vec![0];
         numbers.extend(log.counted().map(|round| round.number));
         for number in numbers.into_iter().filter(|_| !log.debaters.is_empty()) {
@@ -46,14 +44,9 @@ impl DebatePositions {
                 .map(|place| (log.position(place, number), !gives_up(log, place, number)))
                 .unzip();
             let named = names.next_round(&sorting, &texts, &keeps);
+            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
             let round = round_positions(log, number, &named, positions.rounds.last());
-            for held in &round.stands {
-                if !numbered.contains(&held.position) {
-                    numbered.push(held.position.clone());
-                }
-            }
             positions.rounds.push(round);
-            positions.last = last_positions(log, &sorting, &named, &numbered, declared.as_deref());
         }
         positions
     }
@@ -171,12 +164,11 @@ fn round_positions(
     RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
 }
 
-/// The positions with their ids. If the chair sorts, the ids follow its list; otherwise they are those of the reports.
+/// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
 fn last_positions(
     log: &DeepLog<'_>,
     sorting: &Sorting,
     named: &[(String, bool)],
-    numbered: &[String],
     declared: Option<&[DeclaredGroup]>,
 ) -> Vec<FinalPosition> {
     let mut last: Vec<FinalPosition> = Vec::new();
@@ -190,7 +182,7 @@ fn last_positions(
         }
         let group = sorting.group_of(place);
         let id = match log.options.mode {
-            DeepMode::Deep => numbered.iter().position(|other| other == name),
+            DeepMode::Deep => Some(last.len()),
             _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
         last.push(FinalPosition {

@@ -54,7 +54,7 @@ pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<Str
     if paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
         return (paths.positions.clone(), true);
     }
-    ((1..=paths.positions.len()).map(|place| format!("P{place}")).collect(), false)
+    ((1..=paths.positions.len()).map(|place| format!("#{place}")).collect(), false)
 }
 
 /// The positions that a seat of these paths holds, with their keys.

@@ -93,6 +93,7 @@ const SECTIONS: &[(&str, u32, &[&str])] = &[
 
 /// "sections and headings stay".
 #[test]
+#[allow(clippy::too_many_lines, reason = "one debate, looked at as a whole")]
 fn prompts_have_the_sections_of_the_seed() {
     let seen =
         prompts(three_debaters(), &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]));

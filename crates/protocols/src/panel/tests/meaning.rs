@@ -256,6 +256,7 @@ fn evolution(with: &dyn Fn(u32, usize, &mut Value)) -> [u64; 3] {
 /// "A dispute is *open* after a round when at least two judges hold different scores (over `dimension_range`) or positions on it,
 /// *resolved* when it was open after an earlier round and is not now".
 #[test]
+#[allow(clippy::too_many_lines, reason = "one debate, looked at as a whole")]
 fn disputes_are_counted_by_id() {
     let risk = |said: &mut Value, score: f64| said["dimension_scores"]["risk_mitigation"] = json!(score);
     let raise = |said: &mut Value| {

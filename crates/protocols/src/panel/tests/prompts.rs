@@ -31,6 +31,7 @@ fn prompts(brief: Brief) -> Vec<(u32, usize, String, String)> {
 
 /// Who you are, what you have, what to do in order, how it is judged, the form; the seed's headings; anchors; ids before what they name.
 #[test]
+#[allow(clippy::too_many_lines, reason = "one debate, looked at as a whole")]
 fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
     let seen = prompts(brief(MODELS, &[]));
     let text = |round: u32| &seen.iter().find(|row| row.0 == round).unwrap().3;

@@ -49,6 +49,7 @@ fn lines(section: &ReportSection) -> Vec<&str> {
 
 /// "The report leads with one go/no-go line"; then why, who disagreed and why, what to decide and do; then how it came about.
 #[test]
+#[allow(clippy::too_many_lines, reason = "one debate, looked at as a whole")]
 fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     let view = view([&[3.5, 3.8, 4.0], &[4.5, 4.5, 4.3], &[2.0, 2.2]], &|ask, round, said| {
         if (round, place(ask)) == (1, 2) {
