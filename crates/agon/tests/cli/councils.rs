@@ -41,18 +41,19 @@ fn a_round_summary_as_the_round_ends() {
     • PROCEED WITH CONDITIONS: Visionary, Pragmatist
     • RECONSIDER: Critic
     Key Exchanges
-    • Critic → Pragmatist [C16]: support by rota — agree: A third name on the
-      rota: the Visionary.
-    • Innovator → Visionary [C20]: Move, beginning with a trial of twelve weeks
+    • Critic → Pragmatist [C16]: What happens in the week in which one of them
+      is ill? — agree: A third name on the rota: the Visionary.
+    • Innovator → Visionary [C20]: Would you let the releasing team start last?
       — agree: Yes. The team that releases next starts last.
     New Arguments
     • Pragmatist: A rota of three survives an illness.
     Emerging Consensus
     • A trial comes before any decision (Visionary, Pragmatist, Innovator;
-      challenged)
+      argued against at the moderator's request)
     Persistent Disagreements
-    • Innovator → Critic [C11]: cannot be taken back
-    • Innovator → Critic [C19]: A pilot team of four is a third of the company
+    • Innovator → Critic [C11]: What would a pilot of one team risk?
+    • Innovator → Critic [C19]: What is the smallest pilot that you would
+      accept?
     Debate complete. 2 rounds of cross-examination finished.
     Position Evolution
     • Visionary changed in round 1: [C2] asked what would end the trial, and

@@ -227,15 +227,15 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       known yet; all three use the same model.
 
                  start  R1     R2
-      Debater C  P1     P1     P1
-      Debater B  P2     P2     P3*
-      Debater A  P3     P3     P3
-      P1  Tabs.
-      P2  Spaces.
-      P3  A formatter decides.
+      Debater C  #1     #1     #1
+      Debater B  #2     #2     #3*
+      Debater A  #3     #3     #3
+      #1  Tabs.
+      #2  Spaces.
+      #3  A formatter decides.
       * changed with a verified citation
 
-    Strongest points
+    Strongest points of each last argument
       • Debater A: One of the others has come round
       • Debater B: A formatter makes it moot
       • Debater C: Alignment needs spaces
@@ -245,15 +245,15 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     Dissent
       • Debater C (debater-1): Tabs to indent, spaces to align.
-        Rejected by the chair: A formatter may write spaces. Its best reason:
-        Alignment needs spaces
+        Rejected by the chair: A formatter may write spaces. The best reason of its
+        last argument: Alignment needs spaces
 
     Warnings
       • Round 2: the moderator scores the agreement 0.90, but the debaters hold 2
         positions
 
     Round by round
-      Round  Pairs that agree  Moderator's score  New points
+      Round  Pairs that agree  Moderator's score  New points, by the moderator
       1      0.00              0.50               1.00
       2      0.33              0.90               0.10
       What each debater did:

@@ -36,7 +36,7 @@ pub(crate) fn unanimous(verdict: &str) -> Home {
 fn a_review_in_two_rounds() {
     assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @r#"
     Review of auth.py
-    All 2 rounds are complete.
+    Both rounds are complete.
     review · 2 judges · 2 rounds · 0.0 s
 
     Verdict
@@ -46,8 +46,8 @@ fn a_review_in_two_rounds() {
     Findings
       Critical
         • F1: SQL injection through the user name
-          auth.py:5, injection. Found by judge-1. Accepted by judge-2. Advice: Bind
-          the parameter
+          auth.py:5, injection. Advice: Bind the parameter. Found by judge-1.
+          Accepted by judge-2.
 
       Significant
         • F3: The secret key is hard-coded
@@ -55,7 +55,8 @@ fn a_review_in_two_rounds() {
 
       Minor
         • F2 (dropped): No docstring
-          auth.py:4. Found by judge-1. Dropped in round 2 by judge-1.
+          auth.py:4. Found by judge-1. Dropped in round 2 by judge-1: The name says
+          it.
 
     Recommendations
       • judge-1: Bind the parameter
@@ -77,10 +78,10 @@ fn a_review_in_two_rounds() {
       Judge    Perspective  Vendor  R1    R2    Confidence  Counts
       judge-1  correctness  script  FAIL  FAIL  HIGH        FAIL (R2)
       judge-2  risk         script  WARN  FAIL  HIGH        FAIL (R2)
-      Round 1 was split.
+      The verdicts differed in round 1. They are the same now.
       • judge-1: Still an injection
       • judge-2: The injection is worse than the secret
-        WARN to FAIL because of a code location: auth.py:5 “return
+        WARN to FAIL. Its evidence (code location): auth.py:5 “return
         db.execute(f"SELECT * FROM users WHERE name = '{user}'")”
 
     Dissent

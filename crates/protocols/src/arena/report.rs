@@ -99,6 +99,7 @@ impl ArenaReport<'_> {
         } else if critique.judged_round < last {
             parts.push("Its author was not asked about the last version".to_owned());
         }
+        let parts: Vec<&str> = parts.iter().map(|part| part.trim_end_matches('.')).collect();
         parts.join(". ")
     }
 
