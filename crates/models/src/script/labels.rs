@@ -95,10 +95,15 @@ fn label_before<'a>(call: &ModelCall, allowed: &[&'a str], text: &str) -> Option
     let prompt = &call.messages.last()?.text;
     // Earlier debates are quoted before this one, so take the last occurrence.
     let before = prompt.get(..prompt.rfind(text)?)?;
-    let end_of = |label: &str| {
+    let end_of_words = |words: &str| {
         let is_whole =
-            |at: &usize| !before.as_bytes().get(at + label.len()).is_some_and(u8::is_ascii_alphanumeric);
-        before.rmatch_indices(label).map(|(at, _)| at).find(is_whole).map(|at| at + label.len())
+            |at: &usize| !before.as_bytes().get(at + words.len()).is_some_and(u8::is_ascii_alphanumeric);
+        before.rmatch_indices(words).map(|(at, _)| at).find(is_whole).map(|at| at + words.len())
+    };
+    // Quoted JSON has the letter of `Debater B` alone.
+    let end_of = |label: &str| {
+        let letter = label.rsplit_once(' ').map(|(_, letter)| format!("\"{letter}\""));
+        end_of_words(label).max(letter.and_then(|letter| end_of_words(&letter)))
     };
     // `Debater B` and `B` end at the same place; the longer one is the label.
     allowed

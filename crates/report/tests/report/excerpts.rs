@@ -92,9 +92,9 @@ fn a_seat_goes_by_many_names() {
     let shown = text(&log, &said(None, Some("debater-2")));
     assert_snapshot!(shown.split("Positions by round\n").nth(1).unwrap(), @"
                  start  R1     R2
-      Debater B  P2     P2     P3~
-      P2  Put types around the hot paths.
-      P3  Rewrite the ledger only.
+      Debater B  #2     #2     #3~
+      #2  Put types around the hot paths.
+      #3  Rewrite the ledger only.
       ~ changed without a verified citation
 
     Who changed and why
@@ -143,8 +143,8 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        Rejected by the chair: Nothing shows that the rest needs it. Its best
-        reason: All nine incidents were in the ledger
+        Rejected by the chair: Nothing shows that the rest needs it. The best reason
+        of its last argument: All nine incidents were in the ledger
 
     What became of each first position
       • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
@@ -152,7 +152,7 @@ fn changes_and_dissent_have_their_reasons() {
         Adopted: the chair adopts it: All incidents are there.
       • Debater B (debater-2): No. A rewrite stops features for two quarters; put
         types around the hot paths instead.
-        Given up: given up in round 2, citing nothing that verifies
+        Given up: in round 2, citing nothing
       • Debater C (debater-1):
         Yes, rewrite it. The two worst outages of last year were data races.
 

@@ -35,15 +35,15 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       not known yet; no two share a model.
 
                  start  R1     R2
-      Debater C  P1     P1     P1
-      Debater B  P2     P2     P3~
-      Debater A  P3     P3     P3
-      P1  Rewrite all of it.
-      P2  Put types around the hot paths.
-      P3  Rewrite the ledger only.
+      Debater C  #1     #1     #1
+      Debater B  #2     #2     #3~
+      Debater A  #3     #3     #3
+      #1  Rewrite all of it.
+      #2  Put types around the hot paths.
+      #3  Rewrite the ledger only.
       ~ changed without a verified citation
 
-    Strongest points
+    Strongest points of each last argument
       • Debater A:
         • All nine incidents were in the ledger
         • Two people know Rust; both want to do this
@@ -67,15 +67,15 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
         2. Port the rest.
 
             fn main() {}
-        Rejected by the chair: Nothing shows that the rest needs it. Its best
-        reason: All nine incidents were in the ledger
+        Rejected by the chair: Nothing shows that the rest needs it. The best reason
+        of its last argument: All nine incidents were in the ledger
 
     Warnings
       • Round 2: the moderator scores the agreement 0.86, but the debaters hold 2
         positions
 
     Round by round
-      Round  Pairs that agree  Moderator's score  New points
+      Round  Pairs that agree  Moderator's score  New points, by the moderator
       1      0.00              0.55               0.80
       2      0.33              0.86               0.10
       What each debater did:
@@ -127,7 +127,7 @@ fn a_degraded_debate_says_what_was_missing() {
         verifies
 
     Round by round
-      Round  Pairs that agree  Moderator's score  New points
+      Round  Pairs that agree  Moderator's score  New points, by the moderator
       1      not known         not known          not known
       What each debater did:
       Round  Debater  Stance    Revision          Confidence

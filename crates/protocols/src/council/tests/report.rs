@@ -58,7 +58,7 @@ fn the_headline_has_the_decision_and_how_the_votes_fell() {
     let debate = eventful();
     let headline = view(&debate).headline;
     assert_eq!(headline.decision(), Some("PROCEED WITH CONDITIONS"));
-    assert_eq!((headline.tone, headline.ending.as_str()), (VerdictTone::Warn, "All 2 rounds are complete."));
+    assert_eq!((headline.tone, headline.ending.as_str()), (VerdictTone::Warn, "Both rounds are complete."));
     let why = "4 votes: 2 PROCEED, 1 PROCEED WITH CONDITIONS, 1 RECONSIDER. Confidence MEDIUM. It cannot be HIGH because a challenge \
                got no direct answer.";
     assert_eq!((headline.why.as_deref(), headline.answer.as_deref()), (Some(why), Some("Try it first.")));

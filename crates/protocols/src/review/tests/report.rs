@@ -81,7 +81,7 @@ fn a_report_goes_from_the_verdict_to_the_footer() {
         (view.headline.verdict.as_deref(), view.headline.why.as_deref()),
         (Some("FAIL"), Some(meaning))
     );
-    assert_eq!(view.headline.ending, "All 2 rounds are complete.");
+    assert_eq!(view.headline.ending, "Both rounds are complete.");
     let ballots: Vec<_> =
         view.ballots.iter().map(|ballot| (ballot.seat.as_str(), ballot.answer.as_str())).collect();
     assert_eq!(ballots, [("judge-1", "WARN"), ("judge-2", "PASS"), ("judge-3", "WARN")]);
@@ -117,7 +117,10 @@ fn the_tables_show_both_rounds_and_what_moved_the_judges() {
         ("no R1 verdict (timed out), so no R2 for it", None),
     ];
     assert_eq!(notes, want);
-    assert_eq!(judges.blocks[1], ReportBlock::Line("Round 1 was split.".into()));
+    assert_eq!(
+        judges.blocks[1],
+        ReportBlock::Line("The verdicts differed in round 1, and they differ now.".into())
+    );
 }
 
 #[test]
