@@ -58,7 +58,7 @@ async fn council_shows_flips_conformity_and_persuadability() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn arena_shows_flips_conformity_and_persuadability() {
-    check("arena", 4, 150).await;
+    check("arena", 4, 200).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
