@@ -40,7 +40,7 @@ fn report(records: &[LogRecord]) -> String {
 #[test]
 fn always_closes_within_a_bound_computed_from_its_options() {
     for (protocol, brief) in cases() {
-        for seed in 0..12 {
+        for seed in 0..6 {
             let records = played(protocol, opened(&brief), seed);
             let debate = Debate::from_records(&records).unwrap();
             let (name, plan) = (protocol.info().name, protocol.plan(&brief));
@@ -170,7 +170,7 @@ fn a_debate_closes_if_every_seat_is_absent() {
 #[test]
 fn replay_makes_no_call_and_gives_the_same_report_byte_for_byte() {
     for (protocol, brief) in cases() {
-        for seed in 0..8 {
+        for seed in 0..5 {
             let records = played(protocol, opened(&brief), seed);
             let first = document(&Debate::from_records(&records).unwrap(), Value::Null).to_string();
             let again = document(&replay(protocol, &records).unwrap(), Value::Null).to_string();
@@ -208,7 +208,7 @@ fn add_to_texts(value: &mut Value) {
 #[test]
 fn first_round_positions_are_conserved() {
     for (protocol, brief) in cases() {
-        for seed in 0..12 {
+        for seed in 0..6 {
             let debate = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
             // A protocol may ask one seat at a time, so its first phase may have several turns. A protocol that contains another
             // also has first positions in that one's phase of the same name. Errands before the first phase state no position.
