@@ -19,4 +19,4 @@ pub mod pulse;
 
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
 pub use knowledge_context::{ContextEmbedder, ContextSearch, KnowledgeSource, embed_missing_entries};
-pub use pulse::{PulseConfig, PulseSource, check_found_sources};
+pub use pulse::{PulseConfig, PulseSource};

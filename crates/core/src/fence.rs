@@ -169,7 +169,7 @@ const ORDINARY: &[&str] = &[
     "model", "models", "test", "default", "chat", "small", "large", "medium", "base", "main", "local",
     "demo", "mock", "fast", "best", "auto", "turbo", "mini", "flash", "free", "first", "second", "third",
     "alpha", "beta", "gamma", "instruct", "code", "coder", "expert", "judge", "writer", "critic", "echo",
-    "slow",
+    "slow", "three", "four", "five", "seven", "eight", "nine", "play",
 ];
 
 /// Turns of phrase by which a speaker says who it is.
@@ -233,7 +233,10 @@ impl NameMask {
                 add(model, true);
                 add(name, name.len() > 3 && !ORDINARY.contains(&name));
                 add(short, short.len() > 3 && !ORDINARY.contains(&short));
-                add(provider, !GENERIC.contains(&provider) && provider.len() > 2);
+                add(
+                    provider,
+                    provider.len() > 2 && !GENERIC.contains(&provider) && !ORDINARY.contains(&provider),
+                );
             }
         }
         let seated = |names: &[&str]| {

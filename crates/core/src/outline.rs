@@ -262,6 +262,8 @@ pub struct SeatCard {
 pub struct PositionPaths {
     /// The rounds in which positions were taken.
     pub rounds: Vec<u32>,
+    /// Those of the rounds that are votes.
+    pub vote_rounds: Vec<u32>,
     /// What was held, in the order in which it was first said.
     pub positions: Vec<String>,
     /// One path for each seat.

@@ -28,6 +28,8 @@ pub(crate) enum PromptStyle {
 /// A prompt, split into quotations and the text between them.
 pub(crate) struct PromptPieces {
     turns: Vec<(MessageRole, Vec<PromptPiece>)>,
+    /// The lines that other seats can cite, each with its id; in the order of the prompt.
+    cited_lines: Vec<(String, String)>,
     removable_entries: usize,
     style: PromptStyle,
 }
@@ -57,7 +59,7 @@ impl PromptPieces {
     /// `question` is the question of the debate as the person asked it.
     pub(crate) fn new(messages: &[CallMessage], style: PromptStyle, question: &str) -> Self {
         let last = messages.len().saturating_sub(1);
-        let mut pieces = Self { turns: Vec::new(), removable_entries: 0, style };
+        let mut pieces = Self { turns: Vec::new(), cited_lines: Vec::new(), removable_entries: 0, style };
         for (turn, message) in messages.iter().enumerate() {
             let read = pieces.pieces_of(message, turn == last);
             pieces.turns.push((message.role, read));
@@ -98,9 +100,11 @@ impl PromptPieces {
                 self.removable_entries += 1;
                 self.removable_entries - 1
             });
+            let text = plain_text(quotation.text);
+            self.cited_lines.extend(text.lines().flat_map(lines_with_id));
             pieces.push(PromptPiece::Entry {
                 what: quotation.what.to_owned(),
-                text: plain_text(quotation.text),
+                text: without_ids(&text),
                 raw: message.text.get(quotation.range).unwrap_or_default().into(),
                 removable,
             });
@@ -135,8 +139,12 @@ impl PromptPieces {
         Err(EmbeddedError::TooLong { tokens, context: room })
     }
 
-    /// The last entry of this participant.
+    /// The last line with this id, or the last entry of this participant.
     pub(crate) fn last_words_of(&self, who: &str) -> Option<&str> {
+        let mut lines = self.cited_lines.iter().rev();
+        if let Some((_, line)) = lines.find(|(id, line)| id == who && !line.is_empty()) {
+            return Some(line);
+        }
         let mut pieces = self.turns.iter().rev().flat_map(|(_, pieces)| pieces.iter().rev());
         pieces.find_map(|piece| match piece {
             PromptPiece::Entry { what, text, .. } if what == who => Some(text.as_str()),
@@ -177,7 +185,14 @@ impl PromptPieces {
                     QUESTION_LABEL if with_instructions => text.clone(),
                     QUESTION_LABEL => format!("The question: {text}"),
                     OWN_WORDS_LABEL => format!("Your own opinion: {text}"),
-                    _ => format!("{} says: {text}", capitalized(what)),
+                    participant if participant.starts_with(char::is_uppercase) => {
+                        format!("{participant} says: {}", first_sentences(text))
+                    }
+                    // What a protocol has put together, such as "the counterpoints".
+                    record if record.starts_with("the ") => {
+                        format!("{}: {}", capitalized(record), first_sentences(text))
+                    }
+                    _ => format!("{}: {text}", capitalized(what)),
                 }
             }
             (PromptPiece::Prose { text, .. }, PromptStyle::AsWritten) => text.clone(),
@@ -231,7 +246,13 @@ fn without_headings(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// JSON data as the statements in it, each after the name that stands beside it; other text unchanged.
+/// The first sentences of an entry: a small model cannot keep more of each in mind.
+fn first_sentences(text: &str) -> &str {
+    const SENTENCES: usize = 4;
+    end_of_sentences(text, SENTENCES).and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// JSON data as the statements in it, each after the name that stands beside it; other text without its headings.
 fn plain_text(text: &str) -> String {
     match serde_json::from_str(text) {
         Ok(data @ (Value::Object(_) | Value::Array(_))) => {
@@ -239,8 +260,49 @@ fn plain_text(text: &str) -> String {
             collect_statements(&data, "", &mut lines);
             lines.join("\n")
         }
-        _ => text.to_owned(),
+        _ => {
+            let lines = text.lines().filter(|line| !is_heading(line));
+            lines.collect::<Vec<_>>().join("\n")
+        }
     }
+}
+
+/// Whether a line only says what follows, such as "Key points:".
+fn is_heading(line: &str) -> bool {
+    line.trim_end().ends_with(':') && line.split_whitespace().count() < STATEMENT_WORDS_MIN
+}
+
+/// The id at the beginning of a line, or after its list mark, with the text that it names.
+fn lines_with_id(line: &str) -> Option<(String, String)> {
+    let (before, rest) = line.split_once('[')?;
+    let (id, text) = rest.split_once(']').filter(|(id, _)| is_point_id(id))?;
+    let is_at_start = !before.contains(char::is_alphanumeric);
+    is_at_start.then(|| (id.to_owned(), without_ids(text).trim().trim_start_matches(':').trim().to_owned()))
+}
+
+/// Without the ids by which other seats cite a text, such as `[A1]`: a small model repeats them.
+fn without_ids(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        let id = after.split_once(']').filter(|(id, _)| is_point_id(id));
+        kept.push_str(before);
+        rest = match id {
+            Some((_, after)) => after.strip_prefix(' ').unwrap_or(after),
+            None => {
+                kept.push('[');
+                after
+            }
+        };
+    }
+    kept + rest
+}
+
+/// One or two capital letters and a number.
+fn is_point_id(word: &str) -> bool {
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let letters = word.len() - digits.len();
+    (1..=2).contains(&letters) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn collect_statements(data: &Value, name: &str, lines: &mut Vec<String>) {
@@ -295,6 +357,17 @@ mod tests {
 
     fn words(messages: &[CallMessage]) -> Result<usize, EmbeddedError> {
         Ok(messages.iter().map(|message| message.text.split_whitespace().count()).sum())
+    }
+
+    #[test]
+    fn ids_are_left_out_and_other_brackets_stay() {
+        for (text, want) in [
+            ("[A1] Tabs. [X12] No [B0]: see [1] and [note]", "Tabs. No : see [1] and [note]"),
+            ("[[K1]] [AB1] [ABC1] [a1] [A]", "[] [ABC1] [a1] [A]"),
+            ("no end [A1", "no end [A1"),
+        ] {
+            assert_eq!(without_ids(text), want, "{text}");
+        }
     }
 
     #[test]
@@ -399,6 +472,19 @@ mod tests {
         let data = r#"{"mode": "deep", "final_stances": [{"debater": "A", "confidence": 0.4, "revised_position": "Tabs are good for width."}]}"#;
         assert_eq!(plain_text(data), "Debater A: Tabs are good for width.");
         assert_eq!(plain_text("not { data"), "not { data");
+    }
+
+    #[test]
+    fn the_words_under_an_id_are_found_and_headings_are_left_out() {
+        let text =
+            "Key points:\n- [A1] Tabs, for width. See [B2].\n[A2]: One key, one step.\nNo id here [A3].";
+        let prompt = quote("Debater A", text);
+        let messages = [CallMessage::new(MessageRole::User, prompt)];
+        let pieces = PromptPieces::new(&messages, PromptStyle::Plain { with_instructions: false }, "");
+        assert_eq!(pieces.last_words_of("A1"), Some("Tabs, for width. See ."));
+        assert_eq!(pieces.last_words_of("A2"), Some("One key, one step."));
+        assert_eq!(pieces.last_words_of("A3"), None);
+        assert!(pieces.last_words_of("Debater A").unwrap().starts_with("- Tabs, for width."));
     }
 
     #[test]

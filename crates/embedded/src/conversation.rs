@@ -171,6 +171,12 @@ impl PlainAnswerer for Conversation<'_> {
     fn last_words_of(&self, who: &str) -> Option<String> {
         self.pieces.last_words_of(who).and_then(|words| reminder(words, &self.model.vocabulary).ok())
     }
+
+    fn quote_of(&self, who: &str) -> Option<String> {
+        let words = self.pieces.last_words_of(who)?.lines().next()?;
+        let sentence = end_of_sentences(words, 1).and_then(|end| words.get(..end)).unwrap_or(words);
+        Some(sentence.trim().to_owned()).filter(|quote| !quote.is_empty())
+    }
 }
 
 /// The first sentences of a text that the model has already read.

@@ -20,8 +20,11 @@ pub(crate) trait PlainAnswerer {
     /// The log probability of each of these answers, given the answers so far.
     fn score(&mut self, question: &str, answers: &[String]) -> Result<Vec<f32>, EmbeddedError>;
 
-    /// What the prompt quotes of this participant last, if anything.
+    /// What the prompt quotes last of this participant or under this id, if anything. A long text is shortened.
     fn last_words_of(&self, who: &str) -> Option<String>;
+
+    /// The first sentence of that, word for word.
+    fn quote_of(&self, who: &str) -> Option<String>;
 }
 
 /// Asks for everything in the schema and returns the filled document.
@@ -29,19 +32,22 @@ pub(crate) fn fill_schema(schema: &Value, answerer: &mut dyn PlainAnswerer) -> R
     SchemaWalk { answerer, about: None }.value("the answer", schema)
 }
 
-/// The entries of a list that the schema leaves open: enough to show a debate, and few enough to wait for.
-const LIST_ENTRIES: u64 = 2;
-/// The same for a list of objects.
-const LIST_OBJECTS: u64 = 1;
+/// The entries of a list that the schema leaves open. A small model that is asked for more repeats the first.
+const LIST_ENTRIES: u64 = 1;
 /// A text that may have so many characters is an answer; a shorter one is a remark.
 const ANSWER_CHARS_MIN: u64 = 8_000;
 const ANSWER_SENTENCES: usize = 3;
+/// Thoughts before the answer help a large model. A small one only repeats them, so it is not asked.
+const ANALYSIS_FIELD: &str = "analysis";
+/// Words that must be copied exactly, as proof. A small model cannot do that: an optional list of such entries stays empty, and where
+/// an entry is required, the words are looked up.
+const QUOTE_FIELD: &str = "quote";
 /// A number is chosen from so many steps of its range.
 const NUMBER_STEPS: u64 = 10;
 
 struct SchemaWalk<'a> {
     answerer: &'a mut dyn PlainAnswerer,
-    /// The participant that the current object is about.
+    /// The participant, or the id of the text, that the current object is about.
     about: Option<String>,
 }
 
@@ -77,13 +83,21 @@ impl SchemaWalk<'_> {
     fn object(&mut self, schema: &Value, properties: &Map<String, Value>) -> Result<Value, EmbeddedError> {
         let outer = self.about.clone();
         let mut object = Map::new();
+        let required =
+            schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (name, property) in properties {
+            if name == ANALYSIS_FIELD && !required.iter().any(|other| other == name) {
+                continue;
+            }
             let property = described(property, schema);
-            let value = self.value(name, &property)?;
-            // The other fields of a point are about the participant that it is aimed at.
+            let value = match name.as_str() {
+                QUOTE_FIELD => self.quote(&property),
+                _ => self.value(name, &property)?,
+            };
+            // The other fields of a point are about the participant or the text that it is aimed at.
             if let (FieldKind::Choice(_), Value::String(chosen)) = (field_kind(&property), &value)
                 && self.about == outer
-                && chosen.contains(' ')
+                && (chosen.contains(' ') || self.answerer.last_words_of(chosen).is_some())
             {
                 self.about = Some(chosen.clone());
             }
@@ -93,22 +107,27 @@ impl SchemaWalk<'_> {
         Ok(Value::Object(object))
     }
 
+    /// Words of the participant or the text that the current object is about; empty if there are none.
+    fn quote(&self, schema: &Value) -> Value {
+        let quote = self.about.as_ref().and_then(|who| self.answerer.quote_of(who));
+        let text: String = quote.unwrap_or_default().chars().take(length_max(schema)).collect();
+        text.into()
+    }
+
     fn list(&mut self, name: &str, schema: &Value, items: Option<&Value>) -> Result<Value, EmbeddedError> {
         let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
         let Some(items) = items else { return Ok(Value::Array(Vec::new())) };
-        let of_objects = matches!(field_kind(items), FieldKind::Object(_));
         let least = bound("minItems").unwrap_or_default();
+        // A small model says yes to everything, so it is not asked whom it agrees with or what it contradicts.
+        let is_declaration = matches!(field_kind(items), FieldKind::Choice(_)) || has_quote(items);
+        if least == 0 && is_declaration {
+            return Ok(Value::Array(Vec::new()));
+        }
         let most = bound("maxItems").unwrap_or(u64::MAX);
-        let wanted = if of_objects { LIST_OBJECTS } else { LIST_ENTRIES }.max(least).min(most);
+        let wanted = LIST_ENTRIES.max(least).min(most);
         let distinct = schema.get("uniqueItems").and_then(Value::as_bool).unwrap_or_default();
         let described = described(items, schema);
         let mut list: Vec<Value> = Vec::new();
-        if least == 0 && matches!(field_kind(&described), FieldKind::Choice(_)) {
-            let question = format!("{} Is there any?", self.question(name, &described));
-            if !self.yes_or_no(&question)? {
-                return Ok(Value::Array(list));
-            }
-        }
         for number in 0..wanted {
             let last = list.last().and_then(Value::as_str);
             // Required entries are distinct while values are left: every proposal is scored, none twice.
@@ -164,8 +183,7 @@ impl SchemaWalk<'_> {
         let length =
             if sentences == 1 { "Answer in one sentence." } else { "Answer in two or three sentences." };
         let text = self.answerer.answer(&format!("{question} {length}"), sentences)?;
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut text: String = text.chars().take(most).collect();
+        let mut text: String = text.chars().take(length_max(schema)).collect();
         let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or_default();
         let missing = usize::try_from(least).unwrap_or_default().saturating_sub(text.chars().count());
         text.extend(std::iter::repeat_n('.', missing));
@@ -214,10 +232,27 @@ impl SchemaWalk<'_> {
         };
         let Some(about) = &self.about else { return words.into_owned() };
         match self.answerer.last_words_of(about) {
-            Some(statement) => format!("{about} says: {statement}\n{words}"),
+            Some(statement) if about.contains(' ') => format!("{about} says: {statement}\n{words}"),
+            Some(statement) => format!("{statement}\n{words}"),
             None => format!("About {about}: {words}"),
         }
     }
+}
+
+/// Whether an entry, or an entry of one of its lists, contains a quote.
+fn has_quote(schema: &Value) -> bool {
+    match field_kind(schema) {
+        FieldKind::Object(properties) => {
+            properties.iter().any(|(name, property)| name == QUOTE_FIELD || has_quote(property))
+        }
+        FieldKind::List(Some(items)) => has_quote(items),
+        _ => false,
+    }
+}
+
+fn length_max(schema: &Value) -> usize {
+    let most = schema.get("maxLength").and_then(Value::as_u64);
+    most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
 }
 
 fn field_kind(schema: &Value) -> FieldKind<'_> {

@@ -6,7 +6,6 @@
 //! A tour, in reading order:
 //!
 //! - [`config`]: the sections of `agon.toml` that concern models.
-//! - `trust`: what an `agon.toml` found in the working directory may not do.
 //! - [`catalogue`]: from a name to a model, or to a sentence that says what to do.
 //! - `provider`: where a provider is and which key it takes; the table of well-known providers.
 //! - `prices`: the dated table of what well-known models cost.
@@ -34,7 +33,6 @@ pub mod probe;
 mod provider;
 pub mod script;
 mod server;
-mod trust;
 
 pub use catalogue::{ModelCatalogue, ProviderInfo};
 pub use command::CommandModel;

@@ -90,7 +90,7 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
 fn write_paths(out: &mut String, paths: &PositionPaths) {
     let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
     let mut rows = vec![vec!["Seat".to_owned()]];
-    rows.iter_mut().for_each(|head| head.extend(paths.rounds.iter().map(|round| column_head(*round))));
+    rows.iter_mut().for_each(|head| head.extend(paths.rounds.iter().map(|round| column_head(paths, *round))));
     for seat in &paths.seats {
         let cells = (0..paths.rounds.len())
             .map(|place| step_cell(seat, place, &keys).replace('*', "\\*").replace('~', "\\~"));

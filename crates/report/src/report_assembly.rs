@@ -4,6 +4,7 @@ use agon_core::view::{ending_sentence, is_troubled};
 use agon_core::wording::{counted, excerpt, seconds, spoken};
 use agon_core::{
     LevelBars, PositionPaths, ReportBlock, ReportItem, ReportLength, ReportSection, SeatCard, SeatPath,
+    SectionKind,
 };
 use agon_host::{clean_line, clean_text};
 
@@ -136,6 +137,8 @@ pub(crate) fn renderable(sections: Vec<ReportSection>, length: ReportLength) -> 
     for mut section in sections.into_iter().filter(|section| shown(section.shown)) {
         section.blocks = unwrapped(section.blocks, length);
         section.title = clean_line(&section.title);
+        // The minority is never cut short.
+        let length = if section.kind == SectionKind::Dissent { ReportLength::Full } else { length };
         section.blocks.iter_mut().for_each(|block| clean_block(block, length));
         if !section.blocks.is_empty() {
             renderable.push(section);

@@ -169,7 +169,7 @@ pub(crate) fn seats(source: &ReportSource<'_>) -> Option<ReportSection> {
         pairs.push((name, model_words(source, seat)));
     }
     let mut blocks = vec![ReportBlock::Pairs(pairs)];
-    blocks.extend(also_plays(seats).map(ReportBlock::Line));
+    blocks.extend(also_plays(source, seats).map(ReportBlock::Line));
     (!seats.is_empty()).then(|| section(blocks))
 }
 
@@ -205,7 +205,7 @@ fn model_words(source: &ReportSource<'_>, seat: &Seat) -> String {
     }
 }
 
-fn also_plays(seats: &[Seat]) -> Option<String> {
+fn also_plays(source: &ReportSource<'_>, seats: &[Seat]) -> Option<String> {
     let first = seats.first()?;
     let others = seats.iter().filter(|seat| seat.role != first.role && seat.model == first.model);
     let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -222,7 +222,8 @@ fn also_plays(seats: &[Seat]) -> Option<String> {
             count => format!("{} {role}s", number_word(count)),
         })
         .collect();
-    (!roles.is_empty()).then(|| format!("The first model also plays {}.", joined(&roles)))
+    (!roles.is_empty())
+        .then(|| format!("The model of {} also plays {}.", source.name(&first.id), joined(&roles)))
 }
 
 pub(crate) fn cost(source: &ReportSource<'_>) -> Option<ReportSection> {

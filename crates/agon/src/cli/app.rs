@@ -14,13 +14,14 @@ use agon_store::SqliteStore;
 use clap::ArgMatches;
 
 use super::arguments;
-use super::configuration::Configuration;
+use super::configuration::{Configuration, ConfigurationSource};
 use super::errors::CliError;
+use super::found_configuration::FoundConfiguration;
 use super::model_directory::{ModelDirectory, demo_scripts};
 use super::paths::{self, process_env};
 use super::runtime::block_on;
 use super::verification::RawLog;
-use super::{deliveries, knowledge_index, terminal_pause};
+use super::{deliveries, knowledge_index, output, terminal_pause};
 
 /// The parts that a verb works with.
 pub struct App<'a> {
@@ -52,13 +53,21 @@ impl<'a> App<'a> {
             return Ok(configuration);
         }
         let loaded = self.load_configuration()?;
+        let notice = loaded.found.as_ref().and_then(FoundConfiguration::notice);
+        if let Some(notice) = notice.filter(|_| !self.flag("quiet")) {
+            output::note(&format!("note: {notice}"));
+        }
         Ok(self.configuration.get_or_init(|| loaded))
     }
 
     /// The same, read again.
     pub fn load_configuration(&self) -> Result<Configuration, CliError> {
-        let named = self.args.get_one::<PathBuf>("config");
-        Configuration::load(named.map(PathBuf::as_path), &process_env)
+        let source = match self.args.get_one::<PathBuf>("config") {
+            Some(file) => ConfigurationSource::Named(file),
+            None if self.flag("no-config") => ConfigurationSource::Nothing,
+            None => ConfigurationSource::Usual,
+        };
+        Configuration::load(source, &process_env)
     }
 
     /// The models that the configuration and the environment give.

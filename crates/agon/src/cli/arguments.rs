@@ -23,15 +23,19 @@ pub fn debate_id() -> Arg {
     Arg::new("id").value_name("ID").required(true).help("A debate's id, a unique prefix of it, or `last`")
 }
 
-/// `--config` and `--db`.
-pub fn config_and_store() -> [Arg; 2] {
-    [config(), store()]
+/// `--config`, `--no-config` and `--db`.
+pub fn config_and_store() -> Vec<Arg> {
+    [&config()[..], &[store()]].concat()
 }
 
-/// `--config`.
-pub fn config() -> Arg {
-    let help = "The configuration [default: ./agon.toml, then agon.toml in the configuration folder]";
-    path_option("config", "FILE", help).help_heading("Files")
+/// `--config` and `--no-config`.
+pub fn config() -> [Arg; 2] {
+    let file = "The configuration [default: agon.toml in AGON_HOME or in the configuration folder]";
+    let none = "Use no configuration file";
+    [
+        path_option("config", "FILE", file).help_heading("Files"),
+        switch("no-config", none).conflicts_with("config").help_heading("Files"),
+    ]
 }
 
 /// `--db`.

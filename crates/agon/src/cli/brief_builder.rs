@@ -31,7 +31,7 @@ pub struct BriefBuilder {
     models: Vec<String>,
     roles: BTreeMap<String, String>,
     options: OptionPairs,
-    /// Those of the options that come first and are of a configuration that was found in the working directory.
+    /// The options of an `agon.toml` found in the working directory, which all others outrank.
     found_options: OptionPairs,
     limits: DebateLimits,
     seed: Option<u64>,
@@ -72,6 +72,7 @@ impl BriefBuilder {
     ) -> Result<Self, CliError> {
         let info = protocol.info();
         let configured = configuration.options.get(info.name).cloned().unwrap_or_default();
+        let found = configuration.found.as_ref().and_then(|found| found.options.get(info.name));
         let (configured_timeout, configured) = split_timeout(configured)?;
         let (set_timeout, mut set) = split_timeout(arguments.options)?;
         set.retain(|pair| !is_unnamed_models(info, &configured, pair));
@@ -88,29 +89,13 @@ impl BriefBuilder {
                 false => arguments.models,
             },
             roles,
-            found_options: if configuration.is_found { configured.clone() } else { OptionPairs::new() },
+            found_options: found.cloned().unwrap_or_default(),
             options: configured.into_iter().chain(set).collect(),
             limits: arguments.limits.apply_to(&limits),
             seed: arguments.seed,
             store: None,
             templates: template_hashes(protocol),
         })
-    }
-
-    /// A change that is to be judged may not bring its own rules along, nor make the gate none.
-    fn check_gate(&self, brief: &Brief) -> Result<(), CliError> {
-        let info = self.protocol.info();
-        let Some((key, _)) = self.found_options.first() else { return Ok(()) };
-        let own = self.options.iter().skip(self.found_options.len()).cloned();
-        let without = Brief { options: resolve(info.options, own)?, ..brief.clone() };
-        if !info.gates(brief) && !info.gates(&without) {
-            return Ok(());
-        }
-        Err(CliError::input(format!(
-            "[{}] {key} of the agon.toml found in this directory decides what passes: set what you want on the command line, and \
-             name the configuration with --config if you trust it",
-            info.name
-        )))
     }
 
     /// Uses these models if none are named.
@@ -176,11 +161,24 @@ impl BriefBuilder {
         self.models.iter().chain(self.roles.values()).map(String::as_str)
     }
 
-    /// The brief of a new debate, with a new id.
+    /// The brief of a new debate, with a new id. Options of a found configuration count only if the debate is no gate, and if they do
+    /// not make it longer.
     pub fn brief(&self, subject: DebateSubject) -> Result<Brief, CliError> {
+        if self.found_options.is_empty() {
+            return self.brief_with(&[], subject);
+        }
+        let own = self.brief_with(&[], subject.clone())?;
+        let with_found = self.brief_with(&self.found_options, subject)?;
+        let is_gate = [&own, &with_found].iter().any(|brief| self.protocol.info().gates(brief));
+        let most_calls = |brief: &Brief| self.protocol.plan(brief).most_calls;
+        Ok(if is_gate || most_calls(&with_found) > most_calls(&own) { own } else { with_found })
+    }
+
+    fn brief_with(&self, found: &[(String, String)], subject: DebateSubject) -> Result<Brief, CliError> {
         let info = self.protocol.info();
         let (timeout_ms, own) = split_timeout(subject.options)?;
-        let options = resolve(info.options, self.options.iter().cloned().chain(own))?;
+        let options = found.iter().chain(&self.options).cloned().chain(own);
+        let options = resolve(info.options, options)?;
         let models = if subject.models.is_empty() { self.models.clone() } else { subject.models };
         if models.is_empty() {
             return Err(CliError::input("no model is named")
@@ -202,7 +200,7 @@ impl BriefBuilder {
             request.question = (info.title)(&request);
         }
         let now_s = clock::unix_seconds();
-        let brief = Brief {
+        Ok(Brief {
             version: LOG_VERSION,
             id: debate_ids::new_debate_id(now_s)?,
             protocol: info.name.to_owned(),
@@ -217,9 +215,7 @@ impl BriefBuilder {
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             created_at: clock::rfc3339(now_s),
             parent: None,
-        };
-        self.check_gate(&brief)?;
-        Ok(brief)
+        })
     }
 
     fn has_option(&self, key: &str) -> bool {

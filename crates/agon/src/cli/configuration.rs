@@ -8,6 +8,7 @@ use agon_context::PulseConfig;
 use agon_core::Invalid;
 use agon_core::options::resolve;
 use agon_engine::EngineSettings;
+use agon_host::clean_line;
 use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,9 +17,10 @@ use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
 use super::arguments::TIMEOUT_KEY;
 use super::errors::CliError;
+use super::found_configuration::FoundConfiguration;
 use super::limits::{LimitOverrides, parse_seconds};
-use super::paths::{self, Environment};
-use super::{arguments, found_configuration, input};
+use super::paths::{self, CONFIGURATION_FILE, Environment};
+use super::{arguments, input};
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const CALLS_MAX: usize = 100_000;
@@ -26,10 +28,10 @@ const CALLS_MAX: usize = 100_000;
 /// The configuration, checked.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    /// The file that it came from, if there is one.
+    /// The file that it came from, if there is one: the one that the user names, or the user's own.
     pub file: Option<PathBuf>,
-    /// Whether the file was found in the working directory, not named by the user and not the user's own.
-    pub is_found: bool,
+    /// What an `agon.toml` in the working directory adds to it.
+    pub found: Option<FoundConfiguration>,
     /// The models of the seats if `--models` names none.
     pub models: Vec<String>,
     /// Models for single roles.
@@ -84,21 +86,22 @@ struct EngineSection {
 }
 
 impl Configuration {
-    /// Reads the named file, else the first that exists of those that Agon looks for. If there is none, the defaults
-    /// apply. A file that was found in the working directory may not do everything.
-    pub fn load(named: Option<&Path>, env: Environment) -> Result<Self, CliError> {
-        if let Some(file) = named {
-            return read_file(file);
+    /// Reads the named file, else the user's own, if there is one. In the second case an `agon.toml` in the working directory may
+    /// add a few things.
+    pub fn load(source: ConfigurationSource<'_>, env: Environment) -> Result<Self, CliError> {
+        match source {
+            ConfigurationSource::Named(file) => read_file(file),
+            ConfigurationSource::Nothing => Ok(Self::default()),
+            ConfigurationSource::Usual => {
+                let own = paths::own_configuration(env).filter(|file| file.is_file());
+                let mut configuration = own.as_deref().map(read_file).transpose()?.unwrap_or_default();
+                let file = Path::new(CONFIGURATION_FILE);
+                if file.is_file() && !paths::is_own_configuration(file, env) {
+                    configuration.found = Some(read_found_file(file)?);
+                }
+                Ok(configuration)
+            }
         }
-        let Some(file) = paths::configuration_files(env).into_iter().find(|file| file.is_file()) else {
-            return Ok(Self::default());
-        };
-        let mut configuration = read_file(&file)?;
-        if !paths::is_own_configuration(&file, env) {
-            configuration.is_found = true;
-            found_configuration::check(&configuration).map_err(|why| CliError::file(&file, why))?;
-        }
-        Ok(configuration)
     }
 
     /// The model that answers when `name` is asked: the agent's model for an agent, else `name` itself.
@@ -125,6 +128,54 @@ impl Configuration {
 pub fn names_or_none<'a>(names: impl Iterator<Item = &'a String>) -> String {
     let names: Vec<&str> = names.map(String::as_str).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum ConfigurationSource<'a> {
+    /// The file of `--config`.
+    Named(&'a Path),
+    /// The user's own file, and an `agon.toml` in the working directory.
+    Usual,
+    /// `--no-config`: the defaults.
+    Nothing,
+}
+
+fn read_found_file(file: &Path) -> Result<FoundConfiguration, CliError> {
+    let text = input::read_text(file, FILE_BYTES_MAX)?;
+    parse_found(file, &text).map_err(|mut mistake| {
+        mistake.sentence.push_str("; this file was found here, and --no-config ignores it");
+        mistake.in_file(file, &text)
+    })
+}
+
+fn parse_found(file: &Path, text: &str) -> Result<FoundConfiguration, ConfigurationMistake> {
+    let mut table = DeTable::parse(text)?;
+    let mut sections = protocol_sections(table.get_mut())?;
+    if let Some((_, protocols)) = table.get_mut().remove_entry("protocols") {
+        sections.extend(deserialize_value::<BTreeMap<Spanned<String>, OptionSection>>(protocols)?);
+    }
+    let key = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        let name: &str = AsRef::<str>::as_ref(name.get_ref());
+        let name = clean_line(name);
+        match value.get_ref() {
+            DeValue::Table(_) => format!("[{name}]"),
+            _ => name,
+        }
+    };
+    let other_keys = table.get_ref().iter().map(key).collect();
+    Ok(FoundConfiguration::new(file, options_of(sections)?, other_keys))
+}
+
+fn options_of(
+    sections: impl IntoIterator<Item = (Spanned<String>, OptionSection)>,
+) -> Result<BTreeMap<String, OptionPairs>, ConfigurationMistake> {
+    let mut options: BTreeMap<String, OptionPairs> = BTreeMap::new();
+    for (name, section) in sections {
+        let pairs = option_pairs(&name, section)?;
+        options.entry(name.into_inner()).or_default().extend(pairs);
+    }
+    Ok(options)
 }
 
 fn read_file(file: &Path) -> Result<Configuration, CliError> {
@@ -190,14 +241,10 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
     models_config.check()?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name))?;
     agon_publish::deliveries::check_config(&file.destinations, &file.hooks)?;
-    let mut options: BTreeMap<String, OptionPairs> = BTreeMap::new();
-    for (name, section) in sections {
-        let pairs = option_pairs(&name, section)?;
-        options.entry(name.into_inner()).or_default().extend(pairs);
-    }
+    let options = options_of(sections)?;
     Ok(Configuration {
         file: None,
-        is_found: false,
+        found: None,
         models: file.models,
         roles,
         limits: file.limits,
@@ -368,6 +415,51 @@ mod tests {
         let deep = &configuration.options["deep"];
         assert!(deep.contains(&("max_rounds".into(), "4".into())), "{deep:?}");
         assert!(deep.contains(&(TIMEOUT_KEY.into(), "9".into())), "{deep:?}");
+    }
+
+    /// "A property test walks every key of the configuration": of a found file, nothing but numbers, choices and flags of protocols
+    /// is kept, so nothing can name a model, an address, a program, a file or a limit.
+    #[test]
+    fn every_key_of_a_found_file_is_ignored_unless_it_is_allowed() {
+        let text = crate::cli::verbs::every_setting();
+        assert!(parse(&text).is_ok(), "{text}");
+        let found = parse_found(Path::new("agon.toml"), &text).unwrap();
+        for section in [
+            "[limits]",
+            "[engine]",
+            "[providers]",
+            "[prices]",
+            "[commands]",
+            "[humans]",
+            "[agents]",
+            "[pulse]",
+        ] {
+            assert!(found.ignored.iter().any(|key| key == section), "{section}: {:?}", found.ignored);
+        }
+        let kinds = |name: &str, key: &str| {
+            let table = agon_protocols::find(name).unwrap().info().options;
+            table.iter().find(|option| option.key == key).unwrap().kind
+        };
+        for protocol in agon_protocols::all() {
+            let info = protocol.info();
+            for option in info.options {
+                let raw = if option.default.is_empty() { "x" } else { option.default };
+                let pairs =
+                    vec![(option.key.to_owned(), raw.to_owned()), (TIMEOUT_KEY.to_owned(), "1".to_owned())];
+                let sections = [(info.name.to_owned(), pairs)].into();
+                let found = FoundConfiguration::new(Path::new("agon.toml"), sections, Vec::new());
+                assert!(found.ignored.contains(&format!("[{}] {TIMEOUT_KEY}", info.name)), "a limit");
+                for (name, pairs) in &found.options {
+                    for (key, _) in pairs {
+                        use agon_core::OptionKind::{Choice, Flag, Float, Int};
+                        assert!(
+                            matches!(kinds(name, key), Int(..) | Float(..) | Choice(_) | Flag),
+                            "{name} {key}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]

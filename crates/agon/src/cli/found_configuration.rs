@@ -1,95 +1,75 @@
-//! What an `agon.toml` found in the working directory may not do.
+//! An `agon.toml` in the working directory that the user did not name.
 //!
-//! Such a file may have come with somebody else's repository. It may not spend the user's keys, read or write files
-//! elsewhere, or decide whether a change passes a review. A file that the user names with `--config` may do all of that.
+//! Such a file may have come with somebody else's repository. So it is an allow-list: numbers, choices and flags of protocols count,
+//! and nothing else. Models, people, money, limits, programs, files and addresses are for the user to name. Where a debate is a gate,
+//! not even those options count: a change must not bring its own rules along.
 
-use std::path::Component;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use agon_core::OptionKind;
+use agon_core::{OptionKind, OptionSpec};
 
-use super::configuration::Configuration;
+use super::configuration::OptionPairs;
 
-/// Refuses a configuration that does what only the user's own may do.
-pub fn check(configuration: &Configuration) -> Result<(), String> {
-    configuration.models_config.check_found().map_err(|why| why.to_string())?;
-    agon_context::check_found_sources(&configuration.pulse).map_err(|why| why.to_string())?;
-    agon_publish::deliveries::check_found(&configuration.destinations, &configuration.hooks)
-        .map_err(|why| why.to_string())?;
-    check_paths(configuration)?;
-    check_options(configuration)
+/// What counts of a found configuration, and what does not.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct FoundConfiguration {
+    /// The file.
+    pub file: PathBuf,
+    /// The options that count, by protocol.
+    pub options: BTreeMap<String, OptionPairs>,
+    /// The keys that do not: `models`, `[providers]`, `[review] mixed`.
+    pub ignored: Vec<String>,
 }
 
-/// Refuses judges whose answers the found configuration decides: a change could otherwise bring its own verdict along.
-/// `named` are the models that the user named.
-pub fn check_judges<'a>(
-    configuration: &Configuration,
-    named: impl IntoIterator<Item = &'a str>,
-) -> Result<(), String> {
-    if !configuration.is_found {
-        return Ok(());
-    }
-    let links = |name: &'a str| name.split('|').map(str::trim);
-    let named: Vec<&str> = named.into_iter().flat_map(links).collect();
-    // The configuration decides what an agent says, whoever names it. A script that the user names is the user's choice.
-    let is_decided =
-        |link: &&str| link.starts_with("agent/") || (named.is_empty() && link.starts_with("script/"));
-    let configured = configuration.models.iter().flat_map(|name| name.split('|')).map(str::trim);
-    let judge = match named.is_empty() {
-        true => configured.into_iter().find(is_decided),
-        false => named.iter().copied().find(is_decided),
-    };
-    judge.map_or(Ok(()), |judge| {
-        Err(format!(
-            "the agon.toml found in this directory decides what {judge} answers: name another model with --models, or \
-             name the configuration with --config"
-        ))
-    })
-}
-
-/// Refuses paths that leave the working directory through a link, or that go into a hidden folder, where other programs
-/// look for things to run.
-fn check_paths(configuration: &Configuration) -> Result<(), String> {
-    let here = std::env::current_dir().and_then(std::fs::canonicalize).map_err(|why| why.to_string())?;
-    let files = configuration
-        .pulse
-        .iter()
-        .filter_map(|(name, source)| Some((format!("[pulse.{name}]"), source.file.as_ref()?)));
-    let folders = configuration.destinations.iter().filter_map(|(name, destination)| {
-        Some((format!("[destinations.{name}]"), destination.dir.as_ref()?))
-    });
-    let exports = (1..).zip(&configuration.hooks).filter_map(|(number, hook)| {
-        Some((format!("[[hooks]] number {number}"), &hook.export.as_ref()?.dir))
-    });
-    for (section, path) in files.chain(folders).chain(exports) {
-        let is_hidden = path
-            .components()
-            .any(|part| part.as_os_str().to_string_lossy().starts_with('.') && part != Component::CurDir);
-        // A path that does not exist yet will be created below its first folder that does.
-        let real = path.ancestors().find_map(|above| std::fs::canonicalize(here.join(above)).ok());
-        if is_hidden || real.is_none_or(|real| !real.starts_with(&here)) {
-            return Err(format!(
-                "{section} leads outside of this directory or into a hidden folder, and this agon.toml was found here, not \
-                 named by you: pass `--config agon.toml` if you trust it"
-            ));
+impl FoundConfiguration {
+    /// Sorts what a file sets: `sections` are its options by protocol, `other_keys` everything else at its top.
+    pub fn new(file: &Path, sections: BTreeMap<String, OptionPairs>, other_keys: Vec<String>) -> Self {
+        let mut found = Self { file: file.to_owned(), ignored: other_keys, ..Self::default() };
+        for (name, pairs) in sections {
+            let table = agon_protocols::find(&name).map_or(&[][..], |protocol| protocol.info().options);
+            let (allowed, others): (OptionPairs, OptionPairs) =
+                pairs.into_iter().partition(|(key, _)| is_allowed(table, key));
+            found.ignored.extend(others.into_iter().map(|(key, _)| format!("[{name}] {key}")));
+            if !allowed.is_empty() {
+                found.options.insert(name, allowed);
+            }
         }
+        found
     }
-    Ok(())
-}
 
-/// Refuses options that name a file, which would be sent to a provider and quoted in the report.
-fn check_options(configuration: &Configuration) -> Result<(), String> {
-    for (name, pairs) in &configuration.options {
-        let Some(info) = agon_protocols::find(name).map(|protocol| protocol.info()) else { continue };
-        let is_file = |key: &str| {
-            info.options.iter().any(|option| option.key == key && option.kind == OptionKind::File)
+    /// What the user should know, in one sentence.
+    pub fn notice(&self) -> Option<String> {
+        let file = self.file.display();
+        let used = self
+            .options
+            .iter()
+            .flat_map(|(name, pairs)| pairs.iter().map(move |(key, _)| format!("[{name}] {key}")));
+        let used: Vec<String> = used.collect();
+        let used = match used.as_slice() {
+            [] => String::new(),
+            used => format!(
+                " {} counts, except for gates and for debates that it would make longer.",
+                used.join(", ")
+            ),
         };
-        if let Some((key, _)) = pairs.iter().find(|(key, _)| is_file(key)) {
-            return Err(format!(
-                "[protocols.{name}] {key} names a file, which a configuration found in the working directory may not do: \
-                 pass --{} on the command line, or name the configuration with --config",
-                key.replace('_', "-")
-            ));
-        }
+        let ignored = match self.ignored.as_slice() {
+            [] => String::new(),
+            ignored => format!(" Not used: {}.", ignored.join(", ")),
+        };
+        (!used.is_empty() || !ignored.is_empty()).then(|| {
+            format!(
+                "{file} was found in this directory and not named by you.{used}{ignored} `--config {file}` uses all of it, \
+                 `--no-config` nothing."
+            )
+        })
     }
-    Ok(())
+}
+
+/// Whether a stranger may set this option: not a model, a file or a text that seats would read.
+fn is_allowed(table: &[OptionSpec], key: &str) -> bool {
+    table.iter().filter(|option| option.key == key).any(|option| match option.kind {
+        OptionKind::Int(..) | OptionKind::Float(..) | OptionKind::Choice(_) | OptionKind::Flag => true,
+        OptionKind::Text | OptionKind::File | OptionKind::Models => false,
+    })
 }

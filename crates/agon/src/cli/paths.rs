@@ -35,11 +35,6 @@ pub fn keys_folder(env: Environment) -> Option<PathBuf> {
     data_folder(env).map(|folder| folder.join("keys"))
 }
 
-/// The configuration files to look for when none is named. The first that exists is used.
-pub fn configuration_files(env: Environment) -> Vec<PathBuf> {
-    [Some(PathBuf::from(CONFIGURATION_FILE)), own_configuration(env)].into_iter().flatten().collect()
-}
-
 /// Whether a configuration file is the user's own. One in the working directory may have come with somebody else's
 /// repository.
 pub fn is_own_configuration(file: &Path, env: Environment) -> bool {
@@ -49,7 +44,8 @@ pub fn is_own_configuration(file: &Path, env: Environment) -> bool {
     std::fs::canonicalize(own).is_ok_and(|own| own == found)
 }
 
-fn own_configuration(env: Environment) -> Option<PathBuf> {
+/// The user's own configuration file, whether it exists or not.
+pub fn own_configuration(env: Environment) -> Option<PathBuf> {
     let folder = non_empty(env, "AGON_HOME").or_else(|| platform_folder(env, FolderPurpose::Configuration));
     folder.map(|folder| folder.join(CONFIGURATION_FILE))
 }
@@ -102,7 +98,7 @@ mod tests {
     fn agon_home_overrides_the_platform_folder() {
         let env = environment(&[("AGON_HOME", "/a"), ("HOME", "/h"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(store_file(&env).unwrap(), PathBuf::from("/a/agon.db"));
-        assert_eq!(configuration_files(&env), [PathBuf::from("agon.toml"), PathBuf::from("/a/agon.toml")]);
+        assert_eq!(own_configuration(&env), Some(PathBuf::from("/a/agon.toml")));
     }
 
     #[test]
@@ -128,7 +124,7 @@ mod tests {
             assert_eq!(store_file(&environment(pairs)).unwrap(), PathBuf::from(file));
         }
         let env = environment(&[("HOME", "/h")]);
-        assert_eq!(configuration_files(&env).last().unwrap(), &PathBuf::from("/h/.config/agon/agon.toml"));
+        assert_eq!(own_configuration(&env), Some(PathBuf::from("/h/.config/agon/agon.toml")));
     }
 
     #[test]

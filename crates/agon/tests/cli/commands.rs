@@ -163,15 +163,3 @@ fn a_program_that_is_not_there_stops_with_its_name() {
     assert!(said.err.contains("no-such-program") && said.err.contains("[commands.critic]"), "{said:?}");
     assert!(!home.path("home/agon.db").exists(), "found before the first call");
 }
-
-/// A configuration that only lies in the folder may have come with somebody else's files.
-#[test]
-fn a_configuration_that_was_found_runs_no_program() {
-    let home = home(HANGS, "");
-    home.write("agon.toml", home.read("seats.toml"));
-    let mut found = home.command(&SEATED);
-    let refused = said(found.env("PATH", std::env::var_os("PATH").unwrap()).spawn().unwrap());
-    assert_eq!(refused.status, Some(2), "{refused:?}");
-    assert!(refused.err.contains("agon.toml: [commands.critic] would run the program"), "{refused:?}");
-    assert!(!home.path("pids").exists());
-}

@@ -90,7 +90,7 @@ fn nothing_is_drawn_while_a_person_reads_and_types() {
 #[test]
 fn a_person_who_does_not_answer_is_absent() {
     let home = Home::new();
-    home.write("agon.toml", "[humans.slow]\ntimeout_s = 1\n[limits]\nretries = 0\n");
+    home.write("home/agon.toml", "[humans.slow]\ntimeout_s = 1\n[limits]\nretries = 0\n");
     let line = SEATED.replace("human/anna", "human/slow");
     let command = format!("{} {line} --json > outcome.json", env!("CARGO_BIN_EXE_agon"));
     let mut script = Command::new("script");

@@ -8,6 +8,7 @@
 //!   full, or only to be read.
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
 //! - `batch`: many debates.
+//! - `found_configurations`: an `agon.toml` that came with somebody else's files.
 //! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline; `targets`: what it is given.
 //! - `arenas`: an arena, what the next one is told of it, and ratings; `known`: knowledge; `deliveries`: where results go.
 //! - `demos`: the protocols' demos.
@@ -33,6 +34,7 @@ mod embedded;
 mod evals;
 mod evidence;
 mod forged;
+mod found_configurations;
 mod humans;
 mod interruption;
 mod kept;

@@ -399,7 +399,10 @@ fn init_writes_a_configuration_and_overwrites_nothing() {
     error: agon.toml exists already: edit it, or overwrite it with `agon init --force`
     -- exit status Some(2)
     "#);
-    assert_eq!(home.agon(&["deep", "Tabs or spaces?", "--json"]).json()["status"], "complete");
+    assert_eq!(
+        home.agon(&["deep", "Tabs or spaces?", "--json", "--config", "agon.toml"]).json()["status"],
+        "complete"
+    );
     home.agon(&["init", "--force"]).ok();
     assert_eq!(home.read("agon.toml"), written);
 }

@@ -58,18 +58,6 @@ fn fail_on_makes_it_a_gate() {
     }
 }
 
-/// "Nothing of a configuration that was found in the working directory reaches a gate." A panel without `--fail-on` is none.
-#[test]
-fn a_found_configuration_decides_no_gate() {
-    let home = home();
-    home.write("agon.toml", "[panel]\nmax_rounds = 2\n");
-    home.agon(&["list"]).ok();
-    let outcome = panel(&home, &["design.md", "plan.md", "--json"]).ok().json();
-    assert_eq!(outcome["rounds_completed"], 2);
-    let gate = panel(&home, &["design.md", "plan.md", "--fail-on", "red"]);
-    assert!(gate.status == Some(2) && gate.err.contains("decides what passes"), "{gate:?}");
-}
-
 /// "`--save` writing the seed's YAML records"
 #[test]
 fn the_records_of_the_seed_are_yaml_files() {

@@ -85,7 +85,7 @@ fn a_whole_debate_is_held_in_each_wire_format() {
 #[test]
 fn the_second_of_a_chain_speaks_when_the_first_is_down() {
     let (home, down, up) = (Home::new(), answering(MockResponse::error(503, "overloaded")), talking());
-    home.write("agon.toml", "[limits]\nretries = 0\n");
+    home.write("home/agon.toml", "[limits]\nretries = 0\n");
     let env = [
         ("OPENAI_BASE_URL", &*down.url()),
         ("OPENAI_API_KEY", KEY),

@@ -179,7 +179,7 @@ fn a_price_that_is_not_known_is_unknown_and_never_nothing() {
     let said = run(&["deep", "q?", "--models", "openai/unheard-of", "--budget-usd", "1"]);
     assert_eq!(said.status, Some(2), "{said:?}");
     assert!(said.err.contains("price") && said.err.contains("openai/unheard-of"), "{said:?}");
-    home.write("agon.toml", "[prices]\n\"openai/unheard-of\" = { input = 1.0, output = 4.0 }\n");
+    home.write("home/agon.toml", "[prices]\n\"openai/unheard-of\" = { input = 1.0, output = 4.0 }\n");
     let priced = run(&dry).ok().json();
     assert!(priced["usd"]["max"].as_f64().unwrap() > priced["usd"]["min"].as_f64().unwrap());
     assert!(!home.path("home").exists());

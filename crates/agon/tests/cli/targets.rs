@@ -37,7 +37,6 @@ fn bad_input_is_named_and_nobody_is_asked() {
     home.write("prose.diff", "these are no changes\n");
     home.write("cut.diff", "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n");
     home.write("names.yaml", "- 7\n");
-    home.write("found.toml", "[review]\nspec = \"auth.py\"\n");
     for (args, wants) in [
         (&["none.py"][..], &["none.py", "no such file"][..]),
         (&["src/none"], &["src/none", "no such file"]),
@@ -74,22 +73,6 @@ fn bad_input_is_named_and_nobody_is_asked() {
     let sentence =
         "Error: --debate is only supported with validate mode. Debate requires PASS/WARN/FAIL verdicts.\n";
     assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
-    std::fs::rename(home.path("found.toml"), home.path("agon.toml")).unwrap();
-    let said = review(&home, &["auth.py"]);
-    assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
-    home.write("agon.toml", "models = [\"script/review.yaml\"]\n");
-    let said = home.agon(&["review", "auth.py"]);
-    assert!(
-        said.status == Some(2) && said.err.contains("decides what script/review.yaml answers"),
-        "{said:?}"
-    );
-    for gate in ["mode = \"brainstorm\"", "fail_on = \"fail\"", "quick = true"] {
-        home.write("agon.toml", format!("[review]\n{gate}\n"));
-        let said = review(&home, &["auth.py"]);
-        assert!(said.status == Some(2) && said.err.contains("decides what passes"), "{said:?}");
-        let named = review(&home, &["auth.py", "--config", "agon.toml", "--no-files"]);
-        assert_ne!(named.status, Some(2), "{named:?}");
-    }
 }
 
 /// Stdin can be read once, and nothing on it is named too.

@@ -105,21 +105,6 @@ fn a_question_that_is_empty_too_long_or_not_text() {
 }
 
 #[test]
-fn a_configuration_that_only_lies_in_the_folder_may_not_send_keys_to_strangers() {
-    let home = Home::new();
-    let strange = "[providers.x]\nbase_url = \"https://stranger.example/v1\"\nkey_env = \"OPENAI_API_KEY\"\n";
-    home.write("agon.toml", strange);
-    let deep = ["deep", "q?", "--models", "script/tabs.yaml", "--quiet"];
-    refused(&home, &["agon.toml: [providers.x] would send the key"], || home.agon(&deep));
-    home.agon(&[&deep[..], &["--config", "agon.toml"]].concat()).ok();
-    // In the person's own folder it is their own.
-    std::fs::rename(home.path("agon.toml"), home.path("home/agon.toml")).unwrap();
-    home.agon(&deep).ok();
-    let mut there = home.command(&["deep", "q?", "--models", "script/../tabs.yaml", "--quiet"]);
-    crate::support::said(there.current_dir(home.path("home")).spawn().unwrap()).ok();
-}
-
-#[test]
 #[cfg(unix)]
 fn an_argument_that_is_not_utf_8() {
     use std::os::unix::ffi::OsStringExt;

@@ -1,7 +1,6 @@
 //! The section `[pulse.NAME]` of `agon.toml`.
 
-use std::collections::BTreeMap;
-use std::path::{Component, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_core::Invalid;
@@ -9,7 +8,6 @@ use agon_host::visible_text;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::fetch::is_this_machine;
 use crate::errands::ITEMS_MAX;
 
 const TIMEOUT_S_MAX: f64 = 60.0;
@@ -148,31 +146,6 @@ impl PulseConfig {
     }
 }
 
-/// Rejects sources that an `agon.toml` found in the working directory may not have: those that would send a key to
-/// another machine or read a file outside the directory.
-pub fn check_found_sources(sources: &BTreeMap<String, PulseConfig>) -> Result<(), Invalid> {
-    for (name, source) in sources {
-        let is_outside = |path: &PathBuf| !path.components().all(|part| matches!(part, Component::Normal(_)));
-        let url = source.url.as_deref().and_then(|url| parse_url(url).ok());
-        let other_machine = url.filter(|url| !url.host_str().is_some_and(is_this_machine));
-        let action = match (&source.key_env, other_machine, &source.file) {
-            (Some(variable), Some(url), _) => {
-                format!("send the key in {variable} to {}", url.host_str().unwrap_or_default())
-            }
-            (_, _, Some(file)) if is_outside(file) => {
-                format!("read {:?}", visible_text(&file.to_string_lossy()))
-            }
-            _ => continue,
-        };
-        return Err(Invalid(format!(
-            "[pulse.{}] would {action}, but this agon.toml was found in the working directory: if you trust it, pass \
-             `--config agon.toml`",
-            visible_text(name)
-        )));
-    }
-    Ok(())
-}
-
 /// Parses the address of a source. The error continues a sentence that begins with "url".
 pub(crate) fn parse_url(url: &str) -> Result<Url, String> {
     let want = "must begin with http:// or https://";
@@ -189,6 +162,8 @@ pub(crate) fn parse_url(url: &str) -> Result<Url, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn sources(toml: &str) -> Result<BTreeMap<String, PulseConfig>, String> {
@@ -239,37 +214,6 @@ mod tests {
             let why = sources(toml).unwrap_err();
             assert!(why.contains(named), "{toml}: {why}");
             assert!(!why.contains("pw@"), "{why}");
-        }
-    }
-
-    #[test]
-    fn a_found_config_may_not_send_keys_away_or_read_files_elsewhere() {
-        for (toml, named) in [
-            (
-                "url = \"https://a.example/?k=1\"\nkey_env = \"GITHUB_TOKEN\"",
-                Some("send the key in GITHUB_TOKEN to a.example,"),
-            ),
-            ("url = \"http://127.0.0.1.a.example/\"\nkey_env = \"K\"", Some("send the key in K")),
-            ("file = \"/etc/passwd\"", Some("read \"/etc/passwd\"")),
-            ("file = \"../x.json\"", Some("read")),
-            ("file = \"/x\\u001b\\u202e\"", Some("read \"/x\u{fffd}\u{fffd}\"")),
-            ("url = \"https://a.example/\"", None),
-            ("url = \"http://127.0.0.1:80/\"\nkey_env = \"K\"", None),
-            ("url = \"http://[::1]:80/\"\nkey_env = \"K\"", None),
-            ("file = \"news/x.json\"", None),
-        ] {
-            let found = check_found_sources(&sources(&format!("[pulse.x]\n{toml}")).unwrap());
-            let message = found.err().map(|why| why.0);
-            match named {
-                None => assert_eq!(message, None, "{toml}"),
-                Some(named) => {
-                    let message = message.unwrap();
-                    assert!(
-                        message.contains(named) && message.contains("--config agon.toml"),
-                        "{toml}: {message}"
-                    );
-                }
-            }
         }
     }
 }

@@ -27,7 +27,7 @@ use tokio::sync::OnceCell;
 use crate::errands::{Errand, ErrandAnswer};
 use documents::PulseEntry;
 
-pub use config::{PulseConfig, PulseFormat, check_found_sources};
+pub use config::{PulseConfig, PulseFormat};
 
 /// How much longer a source waits than the timeout it reports to the engine. The engine then gives up first and logs
 /// the absence as `timed_out`; callers without a timeout of their own still get an error.

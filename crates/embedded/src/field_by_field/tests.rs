@@ -31,7 +31,11 @@ impl PlainAnswerer for ScriptedAnswerer {
     }
 
     fn last_words_of(&self, who: &str) -> Option<String> {
-        (who == "Debater C").then(|| "Spaces.".to_owned())
+        ["Debater C", "C1"].contains(&who).then(|| "Spaces.".to_owned())
+    }
+
+    fn quote_of(&self, who: &str) -> Option<String> {
+        self.last_words_of(who)
     }
 }
 
@@ -52,15 +56,46 @@ fn each_field_is_a_plain_question_and_a_point_quotes_its_target() {
         answerer.asked,
         [
             "What is your reason? Answer in one sentence.",
-            "You have said: Answer 1.\nWhat is your reason? Say something else. Answer in one sentence.",
             "Whom do you answer? Answer with one of: Debater C, Debater B.",
             "Debater C says: Spaces.\nWhat is wrong with that? Answer in one sentence.",
             "What is your answer? Answer in two or three sentences.",
             "How sure are you? Answer with a number from 0.0 to 1.0.",
         ]
     );
-    assert_eq!(value["counterpoints"][0], json!({"target": "Debater C", "point": "Answer 4."}));
-    assert_eq!(value["key_points"], json!(["Answer 1.", "Answer 2."]));
+    assert_eq!(value["counterpoints"][0], json!({"target": "Debater C", "point": "Answer 3."}));
+    assert_eq!(value["key_points"], json!(["Answer 1."]));
+}
+
+/// "Small models asked by field still get sensible questions."
+#[test]
+fn thoughts_are_not_asked_for_and_quotes_are_looked_up() {
+    let member = json!({"type": "object", "properties": {
+        "debater": {"enum": ["Debater C", "Debater B"]},
+        "quote": {"type": "string", "maxLength": 6},
+    }});
+    let schema = json!({"type": "object", "required": ["answer"], "properties": {
+        "analysis": {"type": "string"},
+        "pairs": {"type": "array", "minItems": 1, "items": member},
+        "positions": {"type": "array", "items": {"type": "object", "properties": {
+            "members": {"type": "array", "items": member},
+        }}},
+        "answers": {"type": "array", "items": {"type": "object", "properties": {
+            "id": {"enum": ["C1", "B2"]},
+            "response": {"type": "string", "description": "What do you say to it?"},
+        }}},
+        "answer": {"type": "string"},
+    }});
+    let mut answerer = ScriptedAnswerer::default();
+    let value = fill_schema(&schema, &mut answerer).unwrap();
+    assert_eq!(value.get("analysis"), None);
+    assert_eq!(value["pairs"], json!([{"debater": "Debater C", "quote": "Spaces"}]));
+    assert_eq!(value["positions"], json!([]), "what needs proof and may be left out is left out");
+    assert_eq!(value["answers"][0]["id"], "C1");
+    assert!(
+        answerer.asked.contains(&"Spaces.\nWhat do you say to it? Answer in one sentence.".to_owned()),
+        "{:?}",
+        answerer.asked
+    );
 }
 
 #[test]
@@ -92,17 +127,15 @@ fn required_entries_of_a_list_are_distinct() {
     assert_eq!(value["ranking"], json!(["Agent B", "Agent A", "Agent C"]));
 }
 
+/// An empty list declares nothing, so that what nobody can know stays unknown.
 #[test]
-fn an_optional_list_of_choices_can_stay_empty() {
+fn an_optional_list_of_choices_stays_empty() {
     let schema = json!({"type": "object", "properties": {
         "conflicts_with": {"type": "array", "items": {"description": "Whom do you contradict?", "enum": ["Agent B", "Agent C"]}},
     }});
     let mut answerer = ScriptedAnswerer::default();
-    assert_eq!(fill_schema(&schema, &mut answerer).unwrap(), json!({"conflicts_with": ["Agent B"]}));
-    assert_eq!(answerer.asked[0], "Whom do you contradict? Is there any? Answer yes or no.");
-    // "no" is likelier.
-    let mut denying = ScriptedAnswerer { scores: vec![1.0, 0.0], ..ScriptedAnswerer::default() };
-    assert_eq!(fill_schema(&schema, &mut denying).unwrap(), json!({"conflicts_with": []}));
+    assert_eq!(fill_schema(&schema, &mut answerer).unwrap(), json!({"conflicts_with": []}));
+    assert_eq!(answerer.asked, [""; 0]);
 }
 
 #[test]

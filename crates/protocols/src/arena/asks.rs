@@ -13,7 +13,7 @@ use super::context::{ContextItem, ContextKind};
 use super::log::{ArenaCritique, ArenaLog, CritiqueSource};
 use super::replies::{self, CriteriaScores};
 use super::trickster::TricksterFinding;
-use super::{ArenaPhase, JUDGING, REFINEMENT, prompts};
+use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, prompts};
 use crate::clerk::CLERK;
 use crate::prompt::{PromptSet, new_ask};
 
@@ -50,8 +50,10 @@ struct PhaseContext {
     has_context: bool,
     /// What the judge's criteria weigh, if not the same.
     weights: String,
-    /// The agents whose proposals are the same, so that votes for them count together.
-    same: Vec<String>,
+    /// The agents whose proposals are the same, so that votes for them count together; empty if there are none.
+    same: String,
+    /// Whether the judge decides. Then its first place stands, whatever the votes.
+    is_judge_deciding: bool,
 }
 
 #[derive(Serialize)]
@@ -74,8 +76,12 @@ struct RevisionContext {
     is_extended: bool,
     /// Whether the vote follows in any case.
     is_last: bool,
+    /// Whether the vote follows at once if the proposals converge.
+    is_converging: bool,
     has_context: bool,
-    takes_critiques: bool,
+    /// Whether an agent has answered one of its critiques before.
+    has_answered: bool,
+    steps: RevisionSteps,
     /// Before the first revision, the positions; afterwards the proposals.
     positions: Vec<LabelledQuote>,
     proposals: Vec<LabelledQuote>,
@@ -83,14 +89,36 @@ struct RevisionContext {
     signals: Vec<SignalContext>,
 }
 
+/// The numbers of the steps that not every revision has, and of the one after them.
+#[derive(Serialize, Default)]
+struct RevisionSteps {
+    addressed: Option<usize>,
+    verdicts: Option<usize>,
+    critiques: Option<usize>,
+    conflicts_with: usize,
+}
+
+impl RevisionSteps {
+    /// The steps after the first four.
+    fn new(has_answers: bool, has_verdicts: bool, has_critiques: bool) -> Self {
+        let mut last = 4;
+        let mut next = |is_there: bool| {
+            last += usize::from(is_there);
+            is_there.then_some(last)
+        };
+        let (addressed, verdicts, critiques) = (next(has_answers), next(has_verdicts), next(has_critiques));
+        Self { addressed, verdicts, critiques, conflicts_with: last + 1 }
+    }
+}
+
 #[derive(Serialize)]
 struct RevisionTail {
     label: String,
-    /// The agent's own proposal, unless it is among the proposals.
+    /// The agent's own proposal, unless it stands among the proposals as the agent wrote it.
     own: String,
+    /// Whether it stands there with masked words.
+    is_masked: bool,
     critiques: Vec<CritiqueContext>,
-    /// Whether it has answered one of them before.
-    has_answered: bool,
     verdicts: Vec<CritiqueContext>,
     memory: Vec<ItemContext>,
 }
@@ -113,7 +141,7 @@ struct DecisionTail {
 struct FinalProposal {
     label: String,
     content: String,
-    /// How many critiques of it their authors have called resolved.
+    /// How many critiques of it the critics have called resolved.
     resolved: usize,
     critiques: Vec<CritiqueContext>,
 }
@@ -249,42 +277,65 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn change(&self, phase: ArenaPhase, agents: &[usize], shared: RevisionContext) -> Result<Step, Corrupt> {
-        let (round, is_extended) = (shared.round, shared.is_extended);
-        let is_first = self.log.stages.len() < 2;
+        let (log, round, is_extended) = (self.log, shared.round, shared.is_extended);
+        let is_first = log.stages.len() < 2;
+        let in_order = log.in_seat_order().into_iter().filter(|place| agents.contains(place));
+        let due: Vec<(usize, Vec<&ArenaCritique>, Vec<&ArenaCritique>)> = in_order
+            .map(|place| (place, log.due_answers(place, is_extended), log.due_verdicts(place)))
+            .collect();
+        let has_answers = due.iter().any(|(_, answered, _)| !answered.is_empty());
+        let has_verdicts = due.iter().any(|(.., judged)| !judged.is_empty());
         let context = RevisionContext {
             material: self.material()?,
+            is_converging: round <= LAST_REVISION,
             has_context: self.has_context(),
-            takes_critiques: self.log.takes_critiques(round),
+            has_answered: due
+                .iter()
+                .flat_map(|(_, answered, _)| answered)
+                .any(|critique| critique.answer(log).is_some()),
+            steps: RevisionSteps::new(has_answers, has_verdicts, log.takes_critiques(round)),
             positions: if is_first { self.positions() } else { Vec::new() },
             proposals: if is_first { Vec::new() } else { self.proposals() },
             ..shared
         };
         let shared = self.prompts.shared("arena/revise.hbs", &context)?;
-        let at_once = self.log.options.max_concurrent_revisions.filter(|_| phase != ArenaPhase::Refine);
+        let at_once = log.options.max_concurrent_revisions.filter(|_| phase != ArenaPhase::Refine);
         let mut asks = Vec::new();
-        for place in self.log.in_seat_order().into_iter().filter(|place| agents.contains(place)) {
-            let answered = self.log.due_answers(place, is_extended);
-            let judged = self.log.due_verdicts(place);
-            let own = self.log.proposal(place).filter(|_| is_first);
-            let tail = RevisionTail {
-                label: self.log.label(place).to_owned(),
-                own: own.map_or_else(String::new, |held| self.log.quoted.own_words(&held.said.text())),
-                has_answered: answered.iter().any(|critique| critique.answer(self.log).is_some()),
-                critiques: answered
-                    .iter()
-                    .map(|critique| self.shown_critique(critique, Some(place)))
-                    .collect(),
-                verdicts: judged.iter().map(|critique| self.shown_critique(critique, Some(place))).collect(),
-                memory: self.memory(place),
-            };
+        for (place, answered, judged) in due {
+            let tail = self.revision_tail(place, is_first, &answered, &judged);
             let ids = |critiques: &[&'a ArenaCritique]| -> Vec<&'a str> {
                 critiques.iter().map(|critique| critique.id.as_str()).collect()
             };
-            let schema = replies::revision_schema(self.log, place, round, &ids(&answered), &ids(&judged));
+            let schema = replies::revision_schema(log, place, round, &ids(&answered), &ids(&judged));
             let ask = self.agent_ask(ArenaPhase::Revise, place, &shared, &tail, schema)?;
             asks.extend(ask.map(|ask| Ask { at_once, ..ask }));
         }
         Ok(Step::Ask(phase.at(round), asks))
+    }
+
+    /// What only one agent reads when it revises. Everybody reads the proposals with names masked; an agent that should repeat its own
+    /// must have it as it wrote it.
+    fn revision_tail(
+        &self,
+        place: usize,
+        is_first: bool,
+        answered: &[&ArenaCritique],
+        judged: &[&ArenaCritique],
+    ) -> RevisionTail {
+        let own = self.log.proposal(place).map_or_else(String::new, |held| held.said.text());
+        let is_masked =
+            !is_first && self.log.quoted.own_words(&own) != self.log.quoted.quote("your words", &own);
+        let shown = |critiques: &[&ArenaCritique]| -> Vec<CritiqueContext> {
+            critiques.iter().map(|critique| self.shown_critique(critique, Some(place))).collect()
+        };
+        RevisionTail {
+            label: self.log.label(place).to_owned(),
+            own: if is_first || is_masked { self.log.quoted.own_words(&own) } else { String::new() },
+            is_masked,
+            critiques: shown(answered),
+            verdicts: shown(judged),
+            memory: self.memory(place),
+        }
     }
 
     /// The clerk relates the proposals to each other. Embeddings compare them too, if there are any.
@@ -351,7 +402,9 @@ impl<'a> ArenaAsks<'a> {
             weights: self.weights(),
             same: same
                 .map(|group| joined(&group.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>()))
-                .collect(),
+                .collect::<Vec<_>>()
+                .join("; "),
+            is_judge_deciding: self.log.options.decide == DecidedBy::Judge,
         };
         self.prompts.shared(&template(phase), &context)
     }
@@ -451,9 +504,10 @@ impl<'a> ArenaAsks<'a> {
             let did = format!("answered in round {round}");
             ((round, 0), step(Some(critique.to), &target, did, how))
         });
-        let verdict = critique.verdict.as_ref().zip(critique.judged_round).map(|(verdict, round)| {
+        let verdict = critique.verdict.as_ref().zip(critique.judged_round(self.log));
+        let verdict = verdict.map(|(verdict, round)| {
             let why = if verdict.why.trim().is_empty() { "(no reason given)" } else { verdict.why.trim() };
-            let did = format!("called it unresolved in the proposal of round {round}");
+            let did = format!("called it unresolved in the proposal of round {round}; what is left");
             ((round, 1), step(by, &author, did, why))
         });
         let mut steps: Vec<_> = answer.into_iter().chain(verdict).collect();

@@ -11,6 +11,7 @@ use super::log::{ArenaLog, HeldProposal};
 use super::verdict::ArenaVerdict;
 use super::voting::VoteRound;
 use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
+use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
 use crate::participation;
 use crate::quotes::is_same_text;
@@ -459,15 +460,7 @@ fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
 }
 
 fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let mut results = log.judgements.iter().filter_map(|judgement| judgement.result.as_ref());
-    let is_seated = team::is_judge_a_proposer(&log.debate.brief) && !log.judgements.is_empty();
-    if is_seated || results.any(|result| result.is_by_a_proposer(log)) {
-        let how = if is_seated { ", so it was asked in two orders and" } else { ":" };
-        warnings.push(format!(
-            "the judge's model also makes a proposal{how} no rating changes (name another with --judge)"
-        ));
-    }
+    let mut warnings: Vec<String> = shared_model_warning(log).into_iter().collect();
     for judgement in &log.judgements {
         let round = judgement.round;
         match &judgement.result {
@@ -490,6 +483,49 @@ fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Warns if the judge or the clerk is a model that also makes a proposal, and says what hangs on its word.
+fn shared_model_warning(log: &ArenaLog<'_>) -> Option<String> {
+    let proposing: Vec<String> =
+        log.agents.iter().flat_map(|agent| log.proposing_speakers(&agent.seat.id)).collect();
+    let mut results = log.judgements.iter().filter_map(|judgement| judgement.result.as_ref());
+    let is_seated = team::is_judge_a_proposer(&log.debate.brief) && !log.judgements.is_empty();
+    let is_judge = is_seated || results.any(|result| result.is_by_a_proposer(log));
+    let is_clerk =
+        log.checks.iter().filter_map(|check| check.sorted_by.as_ref()).any(|by| proposing.contains(by));
+    let model = |role: &'static str| log.debate.brief.seats_of(role).next().map(|seat| &seat.model);
+    let both = match model("judge") == model(CLERK) {
+        true => "the model of the judge and the clerk also makes a proposal",
+        false => "the models of the judge and the clerk also make proposals",
+    };
+    let (whose, others) = match (is_judge, is_clerk) {
+        (true, true) => (both, "others with --judge and --clerk"),
+        (true, false) => ("the judge's model also makes a proposal", "another with --judge"),
+        (false, true) => ("the clerk's model also makes a proposal", "another with --clerk"),
+        (false, false) => return None,
+    };
+    let mut parts = vec![whose.to_owned()];
+    let vote = log.votes.last();
+    if is_clerk && vote.is_some_and(|vote| vote.is_won_by_sorting(log)) {
+        parts.push("the vote is a consensus only by the clerk's sorting".to_owned());
+    }
+    match winner(log).filter(|_| is_judge).map(|winner| (winner.by, winner.group)) {
+        Some((DecidedBy::Judge, _)) => parts.push("the judge's scores made the decision".to_owned()),
+        Some((DecidedBy::Vote, group))
+            if vote
+                .zip(final_judgement(log))
+                .is_some_and(|(vote, judged)| vote.is_chosen_by_score(&group, judged)) =>
+        {
+            parts.push("the judge's scores chose between proposals that are the same".to_owned());
+        }
+        _ => {}
+    }
+    if is_judge {
+        let orders = if is_seated { "the judge was asked in two orders and " } else { "" };
+        parts.push(format!("{orders}no rating changes"));
+    }
+    Some(format!("{} (name {others})", parts.join("; ")))
 }
 
 /// Warns if the judge was to decide and did not.

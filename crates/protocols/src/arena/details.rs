@@ -1,18 +1,23 @@
-//! The details of the report: the rounds, what the trickster and the observer found, what was read and cited, every proposal and
-//! critique, and the team and its ratings.
+//! The details of the report: the rounds, how the proposals came together, what the trickster and the observer found, what was read
+//! and cited, every proposal and critique, and the team and its ratings.
 
-use agon_core::wording::{counted, heading, score};
-use agon_core::{ReportBlock, ReportItem, ReportLength, ReportSection};
+use agon_core::wording::{capitalized, counted, heading, joined, number_word, rounds, score};
+use agon_core::{
+    ChartPoint, LevelBars, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection, RoundChart,
+};
 
 use super::ArenaPhase;
+use super::convergence::ConvergenceCheck;
+use super::replies::PairRelation;
 use super::report::{ArenaReport, agent, agents, part, table_head, tally_sentence};
 use super::rhetoric::{LANGUAGES, RhetoricKind};
 use super::team::SeatingReason;
 use super::trickster::ChallengeResult;
 use super::verdict::{
-    ArenaAgreement, ArenaContext, ArenaCritiqueEntry, ArenaProposal, ArenaRhetoric, ArenaRound,
-    ArenaRoundResult,
+    ArenaAgreement, ArenaCheck, ArenaContext, ArenaCritiqueEntry, ArenaPair, ArenaProposal, ArenaRhetoric,
+    ArenaRound, ArenaRoundResult,
 };
+use super::view::stage_names;
 
 /// A list of findings in the short report is cut here.
 const FINDINGS_MAX: usize = 6;
@@ -20,7 +25,7 @@ const FINDINGS_MAX: usize = 6;
 impl ArenaReport<'_> {
     /// A seat with its label.
     fn labelled(&self, seat: &str) -> String {
-        let mut labels = self.debate.outcome.iter().flat_map(|outcome| &outcome.labels);
+        let mut labels = self.log.debate.outcome.iter().flat_map(|outcome| &outcome.labels);
         let label = labels.find(|(_, id)| id.as_str() == seat).map(|(label, _)| label);
         label.map_or_else(|| seat.to_owned(), |label| self.seated(label))
     }
@@ -43,6 +48,169 @@ impl ArenaReport<'_> {
         blocks.extend((votes > 1).then_some(ReportBlock::In(ReportLength::Short, decisions)));
         let shown = if votes > 1 { ReportLength::Any } else { ReportLength::Full };
         (!all.is_empty()).then(|| part("Round by round", blocks).only(shown))
+    }
+
+    /// How similar the proposals were after each revision, what stood against convergence, how pairs moved, and which proposals changed
+    /// within their positions.
+    pub(super) fn convergence(&self) -> Option<ReportSection> {
+        let (checks, threshold) = (&self.verdict.convergence, self.verdict.convergence_threshold);
+        let names: Vec<String> = checks.iter().map(check_name).collect();
+        let mut blocks = Vec::new();
+        if !checks.is_empty() {
+            let chart = ReportBlock::Chart(check_chart(checks, &names, threshold));
+            blocks.push(ReportBlock::In(ReportLength::Full, vec![chart]));
+        }
+        let bars = checks.iter().zip(&names).filter_map(|(check, name)| {
+            let value = check.agreement_min?;
+            Some(ReportBar { name: name.clone(), value, written: score(value) })
+        });
+        let bars: Vec<ReportBar> = bars.collect();
+        if !bars.is_empty() {
+            let is_late = self.log.checks.iter().any(|check| {
+                let all = self.declared(check).into_iter();
+                let mut all = all.flat_map(|(one, others)| others.into_iter().map(move |other| (one, other)));
+                all.any(|declared| !check.conflicts.contains(&declared))
+            });
+            let late = match is_late {
+                true => {
+                    " An agent declares a conflict with the version that it was shown; where that has changed since, only the clerk's word counts."
+                }
+                false => "",
+            };
+            blocks.push(ReportBlock::Line(format!(
+                "The score is how similar the clerk finds the two proposals that are least similar, from 0 to 1; two that conflict count \
+                 as 0. They have converged at {} or more, if no agent declares a conflict.{late}",
+                score(threshold)
+            )));
+            blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
+        }
+        let outcomes = checks.iter().zip(&names).zip(&self.log.checks);
+        let outcomes =
+            outcomes.map(|((check, name), read)| (check.round, name, self.check_outcome(check, read)));
+        let outcomes: Vec<(u32, &String, String)> = outcomes.collect();
+        // Rounds that came to the same share a line.
+        let lines = outcomes.chunk_by(|(_, _, one), (_, _, other)| one == other).map(|same| {
+            let all: Vec<u32> = same.iter().map(|(round, ..)| *round).collect();
+            let who = if same.len() == 1 { same.first().map(|(_, name, _)| (*name).clone()) } else { None };
+            let text = same.first().map_or(String::new(), |(.., text)| text.clone());
+            ReportItem { who: who.or_else(|| Some(capitalized(&rounds_of(&all)))), text, note: None }
+        });
+        blocks.push(ReportBlock::Items(lines.chain(pair_paths(checks)).collect()));
+        let changes = self.changes_within_positions();
+        let is_shown = !checks.is_empty() || changes.is_some();
+        blocks.extend(changes.map(ReportBlock::Line));
+        let mut full = vec![check_table(checks, &names)];
+        if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
+            full.push(ReportBlock::Line(format!(
+                "How the clerk relates the proposals of round {}:",
+                last.round
+            )));
+            full.push(ReportBlock::Items(last.pairs.iter().map(pair_item).collect()));
+        }
+        blocks.extend((!checks.is_empty()).then(|| ReportBlock::In(ReportLength::Full, full)));
+        is_shown.then(|| part("How the proposals came together", blocks))
+    }
+
+    /// "converged", or everything that stood against it, with what the agents themselves declare.
+    fn check_outcome(&self, check: &ArenaCheck, read: &ConvergenceCheck) -> String {
+        if check.converged {
+            return "converged".into();
+        }
+        let pairs = |wanted: Option<PairRelation>| -> Vec<String> {
+            let found = check.pairs.iter().filter(|pair| pair.relation == wanted);
+            found.map(pair_name).collect()
+        };
+        let mut against = Vec::new();
+        let (conflicts, unknown) = (pairs(Some(PairRelation::Conflict)), pairs(None));
+        if check.sorted_by.is_none() {
+            let why = "the clerk was absent, so it is not known how the proposals relate";
+            against.push(format!("not converged: {why}"));
+        } else if !conflicts.is_empty() {
+            against.push(format!("the clerk sees a conflict between {}", conflicts.join(", and between ")));
+        } else if check.agreement_min.is_some_and(|least| least < self.verdict.convergence_threshold) {
+            against.push("not similar enough".into());
+        }
+        if check.sorted_by.is_some() && !unknown.is_empty() {
+            against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
+        }
+        against.extend(self.declared_text(read));
+        if against.is_empty() { "not converged".into() } else { against.join("; ") }
+    }
+
+    /// The agents that declared a conflict in the stage of a check, and with whom, whether or not it still counts.
+    fn declared(&self, check: &ConvergenceCheck) -> Vec<(usize, Vec<usize>)> {
+        let held =
+            self.log.stages.get(check.stage).into_iter().flat_map(|stage| stage.held.iter().enumerate());
+        let declared = held.filter_map(|(place, held)| {
+            let mut others = held.as_ref()?.conflicts.clone();
+            others.sort_unstable();
+            others.dedup();
+            Some((place, others))
+        });
+        declared.filter(|(_, others)| !others.is_empty()).collect()
+    }
+
+    /// What the agents declare beside the clerk: the same conflicts, others or none. Nothing if neither sees any.
+    fn declared_text(&self, check: &ConvergenceCheck) -> Option<String> {
+        let declared = self.declared(check);
+        let seen: Vec<_> =
+            check.pairs.iter().filter(|pair| pair.relation == PairRelation::Conflict).collect();
+        if declared.is_empty() {
+            return (!seen.is_empty()).then(|| "no agent declares one".to_owned());
+        }
+        let seen_with = |place: usize| -> Vec<usize> {
+            let mut others: Vec<usize> = seen
+                .iter()
+                .filter_map(|pair| match (pair.a == place, pair.b == place) {
+                    (true, _) => Some(pair.b),
+                    (_, true) => Some(pair.a),
+                    _ => None,
+                })
+                .collect();
+            others.sort_unstable();
+            others
+        };
+        let names =
+            |places: &[usize]| joined(&places.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>());
+        let declarers: Vec<usize> = declared.iter().map(|(place, _)| *place).collect();
+        let all_seen = (0..self.log.agents.len()).filter(|place| !seen_with(*place).is_empty());
+        let is_same = all_seen.eq(declarers.iter().copied())
+            && declared.iter().all(|(place, others)| seen_with(*place) == *others);
+        Some(match (is_same, declarers.len() == self.log.agents.len(), declarers.len()) {
+            (true, true, 2) => "both agents declare the same".to_owned(),
+            (true, true, count) => format!("all {} agents declare the same", number_word(count)),
+            (true, false, _) => format!("{} declare the same", names(&declarers)),
+            (false, ..) => {
+                let each = declared.iter().map(|(place, others)| {
+                    format!("{} declares a conflict with {}", self.log.name(*place), names(others))
+                });
+                each.collect::<Vec<_>>().join("; ")
+            }
+        })
+    }
+
+    /// The revisions that are no change of position: who changed its proposal within it, in which rounds, and which critiques it answered
+    /// then.
+    fn changes_within_positions(&self) -> Option<String> {
+        let (log, names) = (self.log, stage_names(self.log));
+        let name = |stage: usize, place: usize| Some(&names.get(stage)?.get(place)?.as_ref()?.0);
+        let of_agent = |place: usize| {
+            let stages = log.stages.iter().enumerate().skip(1);
+            let kept = stages
+                .filter(|(at, _)| log.is_revised(*at, place) && name(*at, place) == name(at - 1, place));
+            let rounds = kept.filter_map(|(_, stage)| {
+                let answered = stage.held_by(place)?.said.addressed.iter();
+                let ids: Vec<String> = answered.map(|answer| answer.critique_id.clone()).collect();
+                let answers =
+                    if ids.is_empty() { String::new() } else { format!(" (answers {})", joined(&ids)) };
+                Some(format!("round {}{answers}", stage.round))
+            });
+            let rounds: Vec<String> = rounds.collect();
+            (!rounds.is_empty()).then(|| format!("{} in {}", log.name(place), joined(&rounds)))
+        };
+        let changes: Vec<String> = (0..log.agents.len()).filter_map(of_agent).collect();
+        (!changes.is_empty())
+            .then(|| format!("Within the same position, proposals changed: {}.", changes.join("; ")))
     }
 
     pub(super) fn trickster(&self) -> Option<ReportSection> {
@@ -285,5 +453,123 @@ fn critique_group(critique: &ArenaCritiqueEntry) -> ReportBlock {
         title: format!("[{}] {from} on {to}, round {}", critique.id, critique.round),
         badges,
         blocks: vec![ReportBlock::Pairs(pairs)],
+    }
+}
+
+/// What follows the name of a round's check after a challenge.
+const CHALLENGED: &str = ", challenged";
+
+fn check_name(check: &ArenaCheck) -> String {
+    format!("Round {}{}", check.round, if check.after_challenge { CHALLENGED } else { "" })
+}
+
+fn check_chart(checks: &[ArenaCheck], names: &[String], threshold: f64) -> RoundChart {
+    let points = checks.iter().zip(names).map(|(check, name)| ChartPoint {
+        round: name.clone(),
+        tick: name.replace("Round ", "R").replace(CHALLENGED, "+"),
+        first: check.agreement_min,
+        second: check.stability_min,
+    });
+    RoundChart {
+        names: ["convergence score", "stability"],
+        threshold: Some(threshold),
+        axis_max: [1.0, 1.0],
+        points: points.collect(),
+    }
+}
+
+/// Rounds in a sentence. One that was checked twice is named once.
+fn rounds_of(all: &[u32]) -> String {
+    let mut once = all.to_vec();
+    once.dedup();
+    rounds(&once)
+}
+
+/// How the relation of two proposals moved, for those that were the same or compatible at any time. Pairs that moved alike share an
+/// entry.
+fn pair_paths(checks: &[ArenaCheck]) -> Vec<ReportItem> {
+    let pairs = checks.first().map_or(&[][..], |check| &check.pairs);
+    let in_check = |check: &ArenaCheck, pair: &ArenaPair| {
+        check.pairs.iter().find(|one| (&one.a, &one.b) == (&pair.a, &pair.b)).cloned()
+    };
+    let path = |pair: &ArenaPair| -> Vec<Option<PairRelation>> {
+        checks.iter().map(|check| in_check(check, pair)?.relation).collect()
+    };
+    let mut groups: Vec<(Vec<Option<PairRelation>>, Vec<&ArenaPair>)> = Vec::new();
+    for pair in pairs {
+        match groups.iter_mut().find(|(other, _)| *other == path(pair)) {
+            Some((_, alike)) => alike.push(pair),
+            None => groups.push((path(pair), vec![pair])),
+        }
+    }
+    let item = |(path, alike): (Vec<Option<PairRelation>>, Vec<&ArenaPair>)| {
+        let steps: Vec<(&ArenaCheck, Option<PairRelation>)> = checks.iter().zip(path).collect();
+        let runs = steps.chunk_by(|(_, one), (_, other)| one == other).map(|run| {
+            let figures = run.iter().flat_map(|(check, _)| alike.iter().map(|pair| in_check(check, pair)));
+            let figures: Vec<f64> = figures.filter_map(|pair| pair?.similarity).collect();
+            let what = match run.first().and_then(|(_, relation)| *relation) {
+                Some(PairRelation::Same) => "the same".to_owned(),
+                Some(PairRelation::Compatible) => format!("compatible ({})", figure_range(&figures)),
+                Some(PairRelation::Conflict) => "in conflict".to_owned(),
+                None => "not known".to_owned(),
+            };
+            format!("{what} in {}", rounds_of(&run.iter().map(|(check, _)| check.round).collect::<Vec<_>>()))
+        });
+        let who = match alike.len() > 1 && alike.len() == pairs.len() {
+            true => "Every two proposals".to_owned(),
+            false => alike.iter().map(|pair| pair_name(pair)).collect::<Vec<_>>().join("; "),
+        };
+        ReportItem { who: Some(who), text: runs.collect::<Vec<_>>().join(", "), note: None }
+    };
+    let fits = |relation: &Option<PairRelation>| {
+        matches!(relation, Some(PairRelation::Same | PairRelation::Compatible))
+    };
+    groups.into_iter().filter(|(path, _)| path.iter().any(fits)).map(item).collect()
+}
+
+/// "0.65", or "0.20 to 0.65".
+fn figure_range(figures: &[f64]) -> String {
+    let least = score(figures.iter().copied().reduce(f64::min).unwrap_or_default());
+    let most = score(figures.iter().copied().reduce(f64::max).unwrap_or_default());
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+fn pair_name(pair: &ArenaPair) -> String {
+    format!("{} and {}", agent(&pair.a), agent(&pair.b))
+}
+
+fn check_table(checks: &[ArenaCheck], names: &[String]) -> ReportBlock {
+    let has_embedding = checks.iter().any(|check| check.embedding.is_some());
+    let mut head = vec!["Round", "Score", "Mean", "Stability", "Converged", "Sorted by"];
+    head.extend(has_embedding.then_some("By embeddings"));
+    let mut rows = table_head(&head);
+    for (check, name) in checks.iter().zip(names) {
+        let figures = [check.agreement_min, check.agreement_mean, check.stability_min];
+        let mut row = vec![name.clone()];
+        row.extend(figures.map(|figure| figure.map_or_else(|| "unknown".into(), score)));
+        row.push(if check.converged { "yes" } else { "no" }.into());
+        row.push(check.sorted_by.clone().unwrap_or_else(|| "nobody".into()));
+        let embedded = check.embedding.as_ref().map_or("unknown".into(), |one| score(one.agreement_min));
+        row.extend(has_embedding.then_some(embedded));
+        rows.push(row);
+    }
+    ReportBlock::Table(rows)
+}
+
+/// How two proposals relate, with the words that show it.
+fn pair_item(pair: &ArenaPair) -> ReportItem {
+    let quotes =
+        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
+    let quotes: Vec<String> = quotes.collect();
+    ReportItem {
+        who: Some(pair_name(pair)),
+        text: match (pair.relation, pair.similarity) {
+            (Some(PairRelation::Conflict), _) => "conflict".into(),
+            (Some(relation), Some(similarity)) => {
+                format!("{}, {} similar", relation.as_str(), score(similarity))
+            }
+            _ => "not known: the clerk's word did not verify".into(),
+        },
+        note: (!quotes.is_empty()).then(|| quotes.join("; ")),
     }
 }

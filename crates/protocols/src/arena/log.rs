@@ -104,8 +104,6 @@ pub(super) struct ArenaCritique {
     pub(super) id: String,
     /// The round in which it was made.
     pub(super) round: u32,
-    /// The first stage in which the criticized agent reads it.
-    shown_from: usize,
     pub(super) from: CritiqueSource,
     pub(super) to: usize,
     /// `None` for the reasons of voters and judge.
@@ -114,8 +112,8 @@ pub(super) struct ArenaCritique {
     pub(super) suggestions: Vec<String>,
     /// What its author said last of the revisions; `None` if it never did.
     pub(super) verdict: Option<CritiqueVerdict>,
-    /// The round of the proposal that this was said of. Critics judge while the next version is written.
-    pub(super) judged_round: Option<u32>,
+    /// The stage of the proposal that this was said of. Critics judge while the next version is written.
+    judged_stage: Option<usize>,
 }
 
 impl ArenaCritique {
@@ -135,6 +133,17 @@ impl ArenaCritique {
     /// Whether it names anything and its author has not called it resolved.
     pub(super) fn is_open(&self) -> bool {
         !self.is_resolved() && (!self.issues.is_empty() || !self.suggestions.is_empty())
+    }
+
+    /// The round of the proposal that its author judged last.
+    pub(super) fn judged_round(&self, log: &ArenaLog<'_>) -> Option<u32> {
+        Some(log.held_at(self.judged_stage?, self.to)?.round)
+    }
+
+    /// Whether its author judged the proposal as it is now.
+    pub(super) fn is_judged_now(&self, log: &ArenaLog<'_>) -> bool {
+        let last = log.stages.len().saturating_sub(1);
+        self.judged_stage.is_some_and(|stage| log.is_unchanged(stage, last, self.to))
     }
 
     pub(super) fn is_by_peer(&self) -> bool {
@@ -288,11 +297,11 @@ impl<'a> ArenaLog<'a> {
         let held: Vec<&HeldProposal> = self.newly_held().map(|(_, held)| held).collect();
         let verdicts: Vec<CritiqueVerdict> =
             held.into_iter().flat_map(|held| held.said.verdicts.clone()).collect();
+        let before = self.stages.len().checked_sub(2);
         for verdict in verdicts {
             let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
             if let Some(critique) = judged {
-                let version = self.stages.iter().rev().nth(1).and_then(|stage| stage.held_by(critique.to));
-                critique.judged_round = version.map(|held| held.round);
+                critique.judged_stage = before;
                 critique.verdict = Some(verdict);
             }
         }
@@ -331,18 +340,16 @@ impl<'a> ArenaLog<'a> {
         suggestions: Vec<String>,
     ) {
         let id = format!("Q{}", self.critiques.len() + 1);
-        let shown_from = self.stages.len();
         self.critiques.push(ArenaCritique {
             id,
             round,
-            shown_from,
             from,
             to,
             severity,
             issues,
             suggestions,
             verdict: None,
-            judged_round: None,
+            judged_stage: None,
         });
     }
 
@@ -426,12 +433,10 @@ impl<'a> ArenaLog<'a> {
         named.any(|(_, text)| self.quoted.is_quoted(&declared.quote, text))
     }
 
-    /// The critiques by an agent that it is to judge in the next stage: those that the other agent could answer, and that are open.
+    /// The critiques by an agent that it is to judge in the next stage: all that are open, as soon as a proposal was revised.
     pub(super) fn due_verdicts(&self, place: usize) -> Vec<&ArenaCritique> {
         let is_due = |critique: &&ArenaCritique| {
-            critique.from == CritiqueSource::Peer(place)
-                && critique.is_open()
-                && critique.shown_from < self.stages.len()
+            critique.from == CritiqueSource::Peer(place) && critique.is_open() && self.stages.len() > 1
         };
         self.critiques.iter().filter(is_due).collect()
     }

@@ -29,7 +29,7 @@ pub(super) struct ProposalReply {
     pub(super) position: String,
     /// What does your proposal rest on?
     #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("What else does your proposal rest on?"))]
+    #[schemars(length(max = 12), transform = entry_question("Which claim does your proposal rest on?"))]
     pub(super) claims: Vec<ProposalClaim>,
     /// How likely is it that your proposal is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -55,9 +55,9 @@ pub(super) struct RevisionReply {
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub(super) analysis: String,
-    /// What makes you change your position? Empty if you keep it, or if nothing that you were shown is the cause.
+    /// What makes you change your one-sentence position? Empty if you keep it, or if nothing that you were shown is the cause.
     #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("What else makes you change your position?"))]
+    #[schemars(length(max = 12), transform = entry_question("What makes you change your one-sentence position?"))]
     pub(super) changed_because: Vec<ChangeCause>,
     /// What do you propose now? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
@@ -67,22 +67,22 @@ pub(super) struct RevisionReply {
     pub(super) position: String,
     /// What does your proposal rest on?
     #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("What else does your proposal rest on?"))]
+    #[schemars(length(max = 12), transform = entry_question("Which claim does your proposal rest on?"))]
     pub(super) claims: Vec<ProposalClaim>,
     /// How likely is it that your proposal is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) confidence: f64,
     /// Which critiques of your proposal do you answer?
     #[serde(default)]
-    #[schemars(transform = entry_question("Which other critique of your proposal do you answer?"))]
+    #[schemars(transform = entry_question("Which critique of your proposal do you answer?"))]
     pub(super) addressed: Vec<CritiqueAnswer>,
     /// Which of your own critiques does the proposal that you were shown resolve, and which not?
     #[serde(default)]
-    #[schemars(transform = entry_question("Which other critique of yours do you judge?"))]
+    #[schemars(transform = entry_question("Which critique of yours do you judge?"))]
     pub(super) verdicts: Vec<CritiqueVerdict>,
-    /// What is wrong with the other proposals that nobody has said yet? Empty if nothing is.
+    /// What is wrong with the other proposals that your open critiques do not say? Empty if nothing is.
     #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("What else is wrong with another proposal?"))]
+    #[schemars(length(max = 12), transform = entry_question("What is wrong with another proposal?"))]
     pub(super) critiques: Vec<NewCritique>,
     /// With whose proposal does yours conflict, so that both cannot be followed? Empty if with nobody's.
     #[serde(default)]
@@ -199,11 +199,11 @@ pub(super) struct CritiqueReply {
     pub(super) analysis: String,
     /// What is wrong with the proposal?
     #[serde(default)]
-    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What else is wrong with the proposal?"))]
+    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("Which issue does the proposal have?"))]
     pub(super) issues: Vec<String>,
     /// What would make the proposal better?
     #[serde(default)]
-    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What else would make the proposal better?"))]
+    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("Which change would make the proposal better?"))]
     pub(super) suggestions: Vec<String>,
     /// How severe is what is wrong with it, from 0 (nothing is wrong) to 1 (the proposal fails)?
     #[schemars(range(min = 0.0, max = 1.0))]

@@ -1,30 +1,28 @@
-//! The report: the decision, why it was made and what is still open; then the votes, the judge and how the proposals came together.
-//! What follows is in [`details`](super::details).
+//! The report: the decision, why it was made and what is still open; then the votes and the judge. What follows is in
+//! [`details`](super::details).
 
-use agon_core::wording::{capitalized, counted, joined, rounds, score, seat_name};
+use agon_core::wording::{capitalized, counted, joined, number_word, score, seat_name};
 use agon_core::{
-    ChartPoint, Debate, LevelBars, Outline, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection,
-    RoundChart, SectionKind, Status, Termination, VerdictTone,
+    Outline, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection, SectionKind, Status,
+    Termination, VerdictTone,
 };
 
-use super::log::agent_name;
-use super::replies::{CriteriaScores, PairRelation};
-use super::verdict::{
-    ArenaBallot, ArenaCheck, ArenaCritiqueEntry, ArenaJudgement, ArenaPair, ArenaTally, ArenaVerdict,
-};
+use super::log::{ArenaLog, agent_name};
+use super::replies::CriteriaScores;
+use super::verdict::{ArenaBallot, ArenaCritiqueEntry, ArenaJudgement, ArenaTally, ArenaVerdict};
 use super::voting::ABSTAIN;
-use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN};
+use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN, closing};
 
 /// The report of a debate with this verdict.
 pub(super) struct ArenaReport<'a> {
-    pub(super) debate: &'a Debate,
+    pub(super) log: &'a ArenaLog<'a>,
     pub(super) verdict: &'a ArenaVerdict,
 }
 
 impl ArenaReport<'_> {
     /// The outline. Of a debate that is not over it has only sections that do not say who is behind which label.
     pub(super) fn outline(&self) -> Outline {
-        if self.debate.outcome.is_none() {
+        if self.log.debate.outcome.is_none() {
             let details = [self.convergence(), self.trickster(), self.rhetoric(), self.critiques()];
             return Outline { details: details.into_iter().flatten().collect(), ..Outline::default() };
         }
@@ -47,12 +45,12 @@ impl ArenaReport<'_> {
 
     /// An agent with its seat.
     pub(super) fn seated(&self, label: &str) -> String {
-        let seat = self.debate.outcome.as_ref().and_then(|outcome| outcome.labels.get(label));
+        let seat = self.log.debate.outcome.as_ref().and_then(|outcome| outcome.labels.get(label));
         seat.map_or_else(|| agent(label), |seat| format!("{} ({seat})", agent(label)))
     }
 
     fn status(&self) -> Option<Status> {
-        self.debate.outcome.as_ref().map(|outcome| outcome.status)
+        self.log.debate.outcome.as_ref().map(|outcome| outcome.status)
     }
 
     fn decision(&self) -> ReportSection {
@@ -69,7 +67,7 @@ impl ArenaReport<'_> {
         ReportSection::new(kind, "Decision", blocks)
     }
 
-    /// The critiques of the winning proposal that nobody has called resolved.
+    /// The critiques of the winning proposal that the critic has not called resolved.
     fn open_critiques(&self) -> Option<ReportSection> {
         let open = self.verdict.critiques.iter().filter(|one| self.verdict.unresolved.contains(&one.id));
         let items = open.map(|critique| ReportItem {
@@ -78,7 +76,7 @@ impl ArenaReport<'_> {
             note: Some(self.what_became(critique)),
         });
         let items: Vec<ReportItem> = items.collect();
-        let line = "Critiques of the decision that their authors have not called resolved:";
+        let line = "Critiques of the decision that the critic has not called resolved:";
         let blocks = || vec![ReportBlock::Line(line.into()), ReportBlock::Items(items.clone())];
         (!items.is_empty()).then(|| part("What is still open", blocks()))
     }
@@ -90,14 +88,19 @@ impl ArenaReport<'_> {
             text => format!("{what}: {text}"),
         });
         let mut parts: Vec<String> = steps.collect();
-        let last =
-            self.verdict.proposals.iter().find(|held| held.label == critique.to).map(|held| held.round);
+        let last = self.log.stages.last().map(|stage| stage.round);
+        let is_judged_now = || {
+            let mut all = self.log.critiques.iter().filter(|one| one.id == critique.id);
+            all.any(|one| one.is_judged_now(self.log))
+        };
         if parts.is_empty() {
             let is_late = last.is_some_and(|last| critique.round >= last);
             let why = if is_late { ": it came with the last revision" } else { "" };
             parts.push(format!("Not answered{why}"));
-        } else if critique.judged_round < last {
-            parts.push("Its author was not asked about the last version".to_owned());
+        } else if critique.verdict.is_none() {
+            parts.push(format!("{} has not said whether that resolves it", agent(&critique.from)));
+        } else if !is_judged_now() {
+            parts.push(format!("{} has not judged the last version", agent(&critique.from)));
         }
         let parts: Vec<&str> = parts.iter().map(|part| part.trim_end_matches('.')).collect();
         parts.join(". ")
@@ -204,7 +207,7 @@ impl ArenaReport<'_> {
 
     fn why_no_decision(&self) -> String {
         let (kind, tally, consensus) = (self.kind(), self.tally(), &self.verdict.consensus);
-        match self.debate.outcome.as_ref().map(|outcome| outcome.termination) {
+        match self.log.debate.outcome.as_ref().map(|outcome| outcome.termination) {
             Some(Termination::QuorumLost) if self.verdict.proposals.len() < PROPOSALS_MIN => {
                 "Fewer than two agents made a proposal, so there was nothing to choose from.".into()
             }
@@ -250,13 +253,21 @@ impl ArenaReport<'_> {
         }
     }
 
-    /// What a vote that meets its rule is called.
-    pub(super) fn rule_met(&self) -> &'static str {
-        match self.verdict.consensus.kind {
-            ConsensusRule::Majority => "A majority",
-            ConsensusRule::Supermajority => "A supermajority",
-            ConsensusRule::Unanimous => "All votes cast for one proposal",
-        }
+    /// Who made a consensus that not every agent voted for, and why they are enough: "After 8 rounds two of three agents...".
+    pub(super) fn consensus_of_some(&self, rounds: u32) -> String {
+        let consensus = &self.verdict.consensus;
+        let votes = self.verdict.tally.first().map_or(0, |group| group.votes);
+        let rule = match consensus.kind {
+            ConsensusRule::Majority => "more than half of the votes cast, which is enough",
+            ConsensusRule::Supermajority => "at least two thirds of the votes cast, which is enough",
+            ConsensusRule::Unanimous => "all votes cast",
+        };
+        format!(
+            "After {} {} of {} agents vote for the same: {rule}.",
+            counted(u64::from(rounds), "round"),
+            number_word(votes),
+            number_word(consensus.agents)
+        )
     }
 
     fn tally(&self) -> String {
@@ -296,17 +307,24 @@ impl ArenaReport<'_> {
     fn judge(&self) -> Option<ReportSection> {
         let Some(judge) = &self.verdict.judge else {
             // That no judge was heard is news only if one was asked.
-            let mut absences = self.debate.absences();
+            let mut absences = self.log.debate.absences();
             let was_absent = absences.any(|(phase, ..)| phase.name == ArenaPhase::Judge.as_str());
             let line = "No judge was heard: nothing is scored, and no rating changes.";
             return was_absent.then(|| part("The judge", vec![ReportBlock::Line(line.into())]));
+        };
+        let first = closing::final_judgement(self.log).and_then(|judged| judged.sheets.first());
+        let reasons = |label: &str| {
+            let mut scores = first.into_iter().flat_map(|sheet| &sheet.scores);
+            scores
+                .find(|one| self.log.label(one.place) == label)
+                .map_or(String::new(), |one| one.reasons.join("; "))
         };
         let mut rows = table_head(&["Agent", "Score", "Reasons"]);
         let mut criteria = table_head(&[&["Agent"], &CriteriaScores::NAMES[..]].concat());
         for scored in
             judge.ranking.iter().filter_map(|label| judge.scores.iter().find(|one| one.label == *label))
         {
-            rows.push(vec![self.seated(&scored.label), score(scored.score), scored.reasons.join("; ")]);
+            rows.push(vec![self.seated(&scored.label), score(scored.score), reasons(&scored.label)]);
             let figures = scored.criteria.list().map(|figure| format!("{figure:.1}"));
             criteria.push([vec![scored.label.clone()], figures.to_vec()].concat());
         }
@@ -315,62 +333,11 @@ impl ArenaReport<'_> {
             ReportBlock::Table(rows),
             ReportBlock::In(ReportLength::Full, vec![ReportBlock::Table(criteria)]),
         ];
-        let comment = judge.margin_comment.as_ref();
-        blocks.extend(comment.map(|said| ReportBlock::Line(format!("The judge on the margin: {said}"))));
+        let comment = first.and_then(|sheet| sheet.margin_comment.as_ref());
+        let order = if judge.orders.len() > 1 { ", in the first order" } else { "" };
+        blocks
+            .extend(comment.map(|said| ReportBlock::Line(format!("The judge on the margin{order}: {said}"))));
         Some(part("The judge", blocks))
-    }
-
-    fn convergence(&self) -> Option<ReportSection> {
-        let (checks, threshold) = (&self.verdict.convergence, self.verdict.convergence_threshold);
-        let names: Vec<String> = checks.iter().map(check_name).collect();
-        let points = checks.iter().zip(&names).map(|(check, name)| ChartPoint {
-            round: name.clone(),
-            tick: name.replace("Round ", "R").replace(CHALLENGED, "+"),
-            first: check.agreement_min,
-            second: check.stability_min,
-        });
-        let chart = RoundChart {
-            names: ["convergence score", "stability"],
-            threshold: Some(threshold),
-            axis_max: [1.0, 1.0],
-            points: points.collect(),
-        };
-        let mut blocks = vec![ReportBlock::In(ReportLength::Full, vec![ReportBlock::Chart(chart)])];
-        let bars = checks.iter().zip(&names).filter_map(|(check, name)| {
-            let value = check.agreement_min?;
-            Some(ReportBar { name: name.clone(), value, written: score(value) })
-        });
-        let bars: Vec<ReportBar> = bars.collect();
-        if !bars.is_empty() {
-            blocks.push(ReportBlock::Line(format!(
-                "The score is how similar the clerk finds the two proposals that are least similar, from 0 to 1; two that conflict count \
-                 as 0. They have converged at {} or more, if no agent declares a conflict.",
-                score(threshold)
-            )));
-            blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
-        }
-        let outcomes =
-            checks.iter().map(|check| (check.round, check_name(check), check_outcome(check, threshold)));
-        let outcomes: Vec<(u32, String, String)> = outcomes.collect();
-        // Rounds that came to the same share a line.
-        let lines = outcomes.chunk_by(|(_, _, one), (_, _, other)| one == other).map(|same| {
-            let mut all: Vec<u32> = same.iter().map(|(round, ..)| *round).collect();
-            all.dedup();
-            let who = if same.len() == 1 { same.first().map(|(_, name, _)| name.clone()) } else { None };
-            let text = same.first().map_or(String::new(), |(.., text)| text.clone());
-            ReportItem { who: who.or_else(|| Some(capitalized(&rounds(&all)))), text, note: None }
-        });
-        blocks.push(ReportBlock::Items(lines.collect()));
-        let mut full = vec![check_table(checks, &names)];
-        if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
-            full.push(ReportBlock::Line(format!(
-                "How the clerk relates the proposals of round {}:",
-                last.round
-            )));
-            full.push(ReportBlock::Items(last.pairs.iter().map(pair_item).collect()));
-        }
-        blocks.push(ReportBlock::In(ReportLength::Full, full));
-        (!checks.is_empty()).then(|| part("How the proposals came together", blocks))
     }
 }
 
@@ -412,14 +379,19 @@ pub(super) fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> 
     if parts.is_empty() { "nobody voted".into() } else { joined(&parts) }
 }
 
-/// "the judge puts Agent A first, 1.00 points ahead", or what the tie is between.
+/// "the judge puts Agent A first, 1.00 points ahead", in both orders with both leads, or what the tie is between.
 fn first_place(judge: &ArenaJudgement) -> String {
     let first = agents(&judge.first);
     match (&judge.top, judge.consistent) {
-        (Some(_), consistent) => {
-            let both = if consistent == Some(true) { " in both orders" } else { "" };
-            format!("the judge puts {first} first{both}, {} points ahead", score(judge.margin))
+        (Some(top), Some(true)) => {
+            let leads: Vec<String> = judge.orders.iter().map(|order| score(order.lead(top))).collect();
+            format!(
+                "the judge puts {first} first in both orders, {} points ahead, {} by the mean scores",
+                joined(&leads),
+                score(judge.margin)
+            )
         }
+        (Some(_), _) => format!("the judge puts {first} first, {} points ahead", score(judge.margin)),
         (None, Some(false)) => format!(
             "the judge's first place depends on the order in which it read the proposals, which is a tie between {first}"
         ),
@@ -434,83 +406,9 @@ fn judge_sentence(judge: &ArenaJudgement) -> String {
         Some(false) => " That does not agree with the vote.",
         None => "",
     };
-    format!("{}.{agreement} The judge is {}.", capitalized(&first_place(judge)), judge.model)
-}
-
-/// What follows the name of a round's check after a challenge.
-const CHALLENGED: &str = ", challenged";
-
-fn check_name(check: &ArenaCheck) -> String {
-    format!("Round {}{}", check.round, if check.after_challenge { CHALLENGED } else { "" })
-}
-
-fn check_table(checks: &[ArenaCheck], names: &[String]) -> ReportBlock {
-    let has_embedding = checks.iter().any(|check| check.embedding.is_some());
-    let mut head = vec!["Round", "Score", "Mean", "Stability", "Converged", "Sorted by"];
-    head.extend(has_embedding.then_some("By embeddings"));
-    let mut rows = table_head(&head);
-    for (check, name) in checks.iter().zip(names) {
-        let figures = [check.agreement_min, check.agreement_mean, check.stability_min];
-        let mut row = vec![name.clone()];
-        row.extend(figures.map(|figure| figure.map_or_else(|| "unknown".into(), score)));
-        row.push(if check.converged { "yes" } else { "no" }.into());
-        row.push(check.sorted_by.clone().unwrap_or_else(|| "nobody".into()));
-        let embedded = check.embedding.as_ref().map_or("unknown".into(), |one| score(one.agreement_min));
-        row.extend(has_embedding.then_some(embedded));
-        rows.push(row);
-    }
-    ReportBlock::Table(rows)
-}
-
-/// How two proposals relate, with the words that show it.
-fn pair_item(pair: &ArenaPair) -> ReportItem {
-    let quotes =
-        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
-    let quotes: Vec<String> = quotes.collect();
-    ReportItem {
-        who: Some(format!("{} and {}", agent(&pair.a), agent(&pair.b))),
-        text: match (pair.relation, pair.similarity) {
-            (Some(PairRelation::Conflict), _) => "conflict".into(),
-            (Some(relation), Some(similarity)) => {
-                format!("{}, {} similar", relation.as_str(), score(similarity))
-            }
-            _ => "not known: the clerk's word did not verify".into(),
-        },
-        note: (!quotes.is_empty()).then(|| quotes.join("; ")),
-    }
-}
-
-/// "converged", or everything that stood against it.
-fn check_outcome(check: &ArenaCheck, threshold: f64) -> String {
-    if check.converged {
-        return "converged".into();
-    }
-    if check.sorted_by.is_none() {
-        return "not converged: the clerk was absent, so it is not known how the proposals relate".into();
-    }
-    let pairs = |wanted: Option<PairRelation>| -> Vec<String> {
-        let found = check.pairs.iter().filter(|pair| pair.relation == wanted);
-        found.map(|pair| format!("{} and {}", agent(&pair.a), agent(&pair.b))).collect()
+    let orders = match judge.orders.len() {
+        1 => "",
+        _ => " The scores are the means of both orders; the reasons are from the first.",
     };
-    let mut against = Vec::new();
-    let (conflicts, unknown) = (pairs(Some(PairRelation::Conflict)), pairs(None));
-    if !conflicts.is_empty() {
-        against.push(format!("the clerk sees a conflict between {}", conflicts.join(", and between ")));
-    } else if check.agreement_min.is_some_and(|least| least < threshold) {
-        against.push("not similar enough".into());
-    }
-    if !unknown.is_empty() {
-        against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
-    }
-    // Where the clerk sees the conflict, a declaration adds nothing. Not every declaration is listed: some are about versions that
-    // have changed since.
-    let is_seen = |one: &String, other: &String| {
-        let mut seen = check.pairs.iter().filter(|pair| pair.relation == Some(PairRelation::Conflict));
-        seen.any(|pair| [&pair.a, &pair.b] == [one, other] || [&pair.b, &pair.a] == [one, other])
-    };
-    let declared = check.conflicts.iter().filter(|[one, other]| !is_seen(one, other));
-    against.extend(
-        declared.map(|[one, other]| format!("{} declares a conflict with {}", agent(one), agent(other))),
-    );
-    if against.is_empty() { "not converged".into() } else { against.join("; ") }
+    format!("{}.{agreement}{orders} The judge is {}.", capitalized(&first_place(judge)), judge.model)
 }

@@ -130,6 +130,15 @@ pub(super) struct ArenaOrder {
     pub(super) ranking: Vec<String>,
 }
 
+impl ArenaOrder {
+    /// How far a proposal is ahead of the best other one.
+    pub(super) fn lead(&self, label: &str) -> f64 {
+        let (own, others): (Vec<_>, Vec<_>) = self.scores.iter().partition(|one| one.label == label);
+        let best = |scores: Vec<&LabelledScore>| scores.iter().map(|one| one.score).reduce(f64::max);
+        judging::rounded(best(own).unwrap_or_default() - best(others).unwrap_or_default())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LabelledScore {
     pub(super) label: String,
@@ -630,7 +639,7 @@ fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritique
         addressed: critique.answer(log).map(|(_, how)| how.to_owned()),
         addressed_round: critique.answer(log).map(|(round, _)| round),
         verdict: critique.verdict.clone(),
-        judged_round: critique.judged_round,
+        judged_round: critique.judged_round(log),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
     let recorded = outcome.into_iter().flat_map(|outcome| &outcome.dissent);
     let dissent: Vec<ArenaDissent> =
         recorded.filter_map(|value| ArenaDissent::deserialize(value).ok()).collect();
-    let report = ArenaReport { debate: log.debate, verdict: &verdict };
+    let report = ArenaReport { log, verdict: &verdict };
     Ok(DebateView {
         votes: last_votes(log),
         headline: outcome.map_or_else(Headline::default, |outcome| headline(outcome, &verdict, &report)),
@@ -54,10 +54,9 @@ fn headline(outcome: &Outcome, verdict: &ArenaVerdict, report: &ArenaReport<'_>)
     let ending = match (outcome.termination, verdict.early_consensus) {
         // The vote and the judge follow the round in which the agents converged.
         (Termination::Converged, Some(round)) => format!("The agents converged in round {round}."),
-        // The termination says that the vote met its rule. It is a consensus only if every agent voted for the winner.
+        // The termination says that the vote met its rule, for which not every agent has to vote for the same.
         (Termination::Consensus, _) if !verdict.is_backed_by_all() => {
-            let rounds = counted(u64::from(outcome.rounds_completed), "round");
-            format!("{} after {rounds}, not a consensus.", report.rule_met())
+            report.consensus_of_some(outcome.rounds_completed)
         }
         _ => ending_sentence(outcome, "agents"),
     };
@@ -136,10 +135,10 @@ fn position_history(log: &ArenaLog<'_>) -> PositionHistory {
 }
 
 /// The name of a position, and whether it is unsorted.
-type NamedPosition = (String, bool);
+pub(super) type NamedPosition = (String, bool);
 
 /// The names of all positions, by stage and place. Positions that are the same by declaration have one name.
-fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>> {
+pub(super) fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>> {
     let holders = log.proposers();
     let (mut names, mut stages) = (PositionNames::default(), Vec::<Vec<Option<NamedPosition>>>::new());
     for (at, stage) in log.stages.iter().enumerate() {

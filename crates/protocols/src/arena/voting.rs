@@ -140,9 +140,30 @@ impl VoteRound {
         self.favoured().filter(|_| !self.hollow)
     }
 
+    /// Whether the winning group has enough votes only because proposals that are not equal count as the same.
+    pub(super) fn is_won_by_sorting(&self, log: &ArenaLog<'_>) -> bool {
+        let parts =
+            |group: &[usize]| linked_groups(group, &|one, other| log.is_equal(self.stage, one, other));
+        let is_enough = |part: &Vec<usize>| self.rule.is_met(self.votes(part), self.cast());
+        self.winning().is_some_and(|group| !parts(group).iter().any(is_enough))
+    }
+
+    /// Whether the judge's scores choose the proposal that stands for a group.
+    pub(super) fn is_chosen_by_score(&self, group: &[usize], judged: &JudgeResult) -> bool {
+        let most = group.iter().map(|place| self.ballots_on(*place)).max();
+        let leading = group.iter().filter(|place| Some(self.ballots_on(**place)) == most);
+        let scores: Vec<Option<f64>> = leading.map(|place| judged.score(*place)).collect();
+        scores.windows(2).any(|pair| pair.first() != pair.last())
+    }
+
+    /// How many ballots name a proposal.
+    fn ballots_on(&self, place: usize) -> usize {
+        self.choices().filter(|choice| *choice == place).count()
+    }
+
     /// The proposal that stands for a group: the one with the most ballots, then the best score, then the first label.
     pub(super) fn best_of(&self, group: &[usize], judged: Option<&JudgeResult>) -> Option<usize> {
-        let ballots = |place: usize| self.choices().filter(|choice| *choice == place).count();
+        let ballots = |place: usize| self.ballots_on(place);
         let score = |place: usize| judged.and_then(|judged| judged.score(place)).unwrap_or_default();
         let better = |a: &usize, b: &usize| {
             let by_score = score(*b).total_cmp(&score(*a));

@@ -13,7 +13,7 @@ use super::log::{
     texts_of,
 };
 use super::moderation::{self, InterventionKind, ModeratorIntervention};
-use super::replies::{ReplyForm, SchemaChoices};
+use super::replies::{CouncilVote, ReplyForm, SchemaChoices};
 use super::verdict::{StatedTerm, decide, stated_conditions, stated_risks};
 use super::{CouncilPhase, prompts};
 use crate::prompt::{PromptSet, new_ask};
@@ -53,6 +53,8 @@ struct SharedContext {
     second: String,
     before: Vec<QuotedEntry>,
     messages: Vec<QuotedEntry>,
+    has_messages: bool,
+    votes: Vec<QuotedEntry>,
     steelmanned: Vec<String>,
     open: Vec<QuotedEntry>,
     finals: Vec<QuotedEntry>,
@@ -178,7 +180,9 @@ impl<'a> AskBuilder<'a> {
     }
 
     fn responses(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
-        let phase = self.phase("respond", ReplyForm::Response, round, SharedContext::default())?;
+        let shared =
+            SharedContext { has_messages: !self.log.messages.is_empty(), ..SharedContext::default() };
+        let phase = self.phase("respond", ReplyForm::Response, round, shared)?;
         let asks = self.log.active.iter().map(|seat| {
             let due = || self.log.challenges.iter().filter(|put| put.is_due(round) && put.to == *seat);
             let is_due = |message: &PeerMessage| message.round == round && message.to == *seat;
@@ -219,6 +223,7 @@ impl<'a> AskBuilder<'a> {
             unanswered: id_list(round.unanswered.iter().map(String::as_str)),
             before: superseded.map(|(seat, before)| self.said(seat, &position_text(before))).collect(),
             messages: self.messages(|_| true),
+            votes: round.after.iter().map(|(seat, held)| self.provisional_vote(round, seat, held)).collect(),
             steelmanned: steelmanned.map(|point| log.texts.quote("the point", point)).collect(),
             ..SharedContext::default()
         };
@@ -247,12 +252,10 @@ impl<'a> AskBuilder<'a> {
             }
             QuotedEntry { note: said.vote.as_str().to_owned(), ..self.said(seat, &lines.join("\n")) }
         });
-        let term =
-            |term: &StatedTerm<'_>| QuotedEntry { id: term.id.clone(), ..self.said(term.seat, term.text) };
         let context = SharedContext {
             finals: finals.collect(),
-            conditions: conditions.iter().map(term).collect(),
-            risks: risks.iter().map(term).collect(),
+            conditions: conditions.iter().map(|term| self.condition(term)).collect(),
+            risks: risks.iter().map(|term| self.risk(term)).collect(),
             has_terms: !conditions.is_empty() || !risks.is_empty(),
             decision: decision.map_or(String::new(), |decided| decided.words()),
             second: id_list(second().map(|put| put.id.as_str())),
@@ -266,6 +269,44 @@ impl<'a> AskBuilder<'a> {
             ..SchemaChoices::default()
         };
         self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices)
+    }
+
+    /// A councillor's provisional vote after a round, and the one before if it is another.
+    fn provisional_vote(
+        &self,
+        round: &CouncilRound<'_>,
+        seat: &str,
+        held: &CouncillorStanding,
+    ) -> QuotedEntry {
+        let before = round.before.get(seat).filter(|before| before.vote != held.vote);
+        let before = before.map_or_else(String::new, |before| {
+            format!(" (before round {}: {})", round.number, before.vote.as_str())
+        });
+        let note = format!("{}{before}", held.vote.as_str());
+        QuotedEntry { name: self.log.name(seat).to_owned(), note, ..QuotedEntry::default() }
+    }
+
+    /// A condition, with what it is a condition of where that is not the start.
+    fn condition(&self, term: &StatedTerm<'_>) -> QuotedEntry {
+        let note = match self.log.finals.get(term.seat).map(|last| last.vote) {
+            Some(CouncilVote::Reconsider) => " (voted RECONSIDER: wanted before a new vote)",
+            Some(CouncilVote::DoNotProceed) => " (voted DO NOT PROCEED)",
+            _ => "",
+        };
+        QuotedEntry { id: term.id.clone(), note: note.to_owned(), ..self.said(term.seat, term.text) }
+    }
+
+    /// A risk, with its severity and probability and what would make it smaller.
+    fn risk(&self, term: &StatedTerm<'_>) -> QuotedEntry {
+        let stated = term.stated_risk(self.log);
+        let note = stated.map_or_else(String::new, |stated| {
+            let (severity, probability) = (stated.severity.as_str(), stated.probability.as_str());
+            format!("severity {severity}, probability {probability}")
+        });
+        let mitigation = stated.map(|stated| stated.mitigation.trim()).filter(|text| has_words(text));
+        let mitigation = mitigation.map_or_else(String::new, |text| format!("\nMitigation: {text}"));
+        let text = format!("{}{mitigation}", term.text);
+        QuotedEntry { id: term.id.clone(), note, ..self.said(term.seat, &text) }
     }
 
     fn moderator_asks(
@@ -419,7 +460,7 @@ impl<'a> AskBuilder<'a> {
                         let id = done.about.as_deref().unwrap_or_default();
                         format!("was asked again, because [{id}] had no direct answer")
                     }
-                    InterventionKind::Groupthink => "was asked to argue the opposite".to_owned(),
+                    InterventionKind::Groupthink => "was asked to argue the opposite; apart from \"What would change my mind\", these are not its own claims".to_owned(),
                     InterventionKind::Stale => {
                         format!("was asked: {}", log.texts.shown(&one_line(&done.question)))
                     }

@@ -532,7 +532,7 @@ impl Challenge {
     /// The challenge in a line, as seats and people read it.
     pub(super) fn text(&self) -> String {
         match self.quoted {
-            None => format!("Question: {}", self.question),
+            None => self.question.clone(),
             Some(true) => format!("\"{}\" - {} Question: {}", self.claim, self.reason, self.question),
             Some(false) => {
                 format!("{} (not a quote) - {} Question: {}", self.claim, self.reason, self.question)

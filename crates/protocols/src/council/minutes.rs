@@ -346,10 +346,12 @@ fn write_verdict(text: &mut String, log: &CouncilLog<'_>, verdict: &CouncilVerdi
     if let Some(agreed) = &verdict.agreed {
         writeln!(text, "{}\n", one_line(agreed))?;
     }
-    text.push_str("| Councillor | Vote | Key argument | Remaining concern |\n|---|---|---|---|\n");
+    text.push_str(
+        "| Councillor | Vote | Final position | Key argument | Remaining concern |\n|---|---|---|---|---|\n",
+    );
     for (seat, last) in &log.finals {
-        let cells = [log.name(seat), last.vote.as_str(), &last.key_argument, &last.remaining_concern];
-        write_row(text, cells)?;
+        let (name, vote) = (log.name(seat), last.vote.as_str());
+        write_row(text, [name, vote, &last.final_position, &last.key_argument, &last.remaining_concern])?;
     }
     Ok(())
 }

@@ -115,10 +115,10 @@ pub(super) struct RoundResponse {
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(transform = entry_question("What do you reply to a message?"))]
     pub(super) replies: Vec<MessageReply>,
-    /// Why does your position or your vote change, or why does it hold? Name the ids of the challenges and messages that decide it.
+    /// Why does your position or your vote change, or hold? Name the ids of the challenges and messages that decide it. Everybody reads this.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) because: String,
-    /// Does your position change in this round?
+    /// Does your position or your vote change in this round? New reasons alone are no change.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
     /// What is your new position, in two to four sentences? Empty if it does not change.
@@ -222,7 +222,7 @@ pub(super) struct ReframingAnswer {
     /// Why does your position change? Empty if it does not.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) because: String,
-    /// Does your position change?
+    /// Does your position change? New reasons alone are no change.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
     /// What is your position now? Empty if it does not change.
@@ -248,9 +248,9 @@ pub(super) struct FinalStatement {
     pub(super) remaining_concern: String,
     /// How do you vote on the proposition?
     pub(super) vote: CouncilVote,
-    /// What must be met before it starts, or before you would vote yes? Empty with PROCEED and DO NOT PROCEED.
+    /// What must be met before the start, kept after it, or true before you would vote yes? Empty with PROCEED and DO NOT PROCEED.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8), transform = entry_question("What must be met before it starts, or before you would vote yes?"))]
+    #[schemars(length(max = 8), transform = entry_question("What must be met before the start, kept after it, or true before you would vote yes?"))]
     pub(super) conditions: Vec<String>,
     /// Which risks do you see if it goes ahead?
     #[serde(default, deserialize_with = "or_default")]
@@ -326,7 +326,7 @@ super::wire_names!(RiskProbability { Low = "low", Medium = "medium", High = "hig
 /// What the moderator finds in a round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ModeratorReply {
-    /// Where do the councillors agree, who evades, and what is new in this round? At most 150 words.
+    /// Where do the councillors agree, who evades, what is new in this round, and which change is not explained? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) analysis: String,
     /// Which major points do several councillors share?

@@ -112,12 +112,13 @@ impl ReplyRules<'_> {
     /// A challenge without an answer is not sent back: it is an evasion. Nor is a change that names nothing: it may have no cause among
     /// what others said, and the report says so.
     fn response(&self, said: &RoundResponse) -> Result<(), String> {
-        self.change(said.changed, &said.position, &said.because)?;
         let before = self.log.standings().get(self.seat);
-        match before.is_some_and(|before| before.vote != said.vote) && !has_words(&said.because) {
-            true => Err("your vote changed, so `because` must say why".into()),
-            false => Ok(()),
+        let is_vote_changed = before.is_some_and(|before| before.vote != said.vote);
+        if is_vote_changed && !has_words(&said.because) {
+            return Err("your vote changed, so `because` must say why".into());
         }
+        // A changed vote is a change without a new position, too.
+        self.change(said.changed && !is_vote_changed, &said.position, &said.because)
     }
 
     fn intervention(&self, ask: &Ask, value: &Value) -> Result<(), String> {

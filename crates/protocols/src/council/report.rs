@@ -12,7 +12,9 @@ use super::closing::CouncilDissent;
 use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words};
 use super::moderation::{InterventionKind, ModeratorIntervention, opposition};
 use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
-use super::verdict::{CastVote, CouncilVerdict, StatedTerm, stated_conditions, stated_risks};
+use super::verdict::{
+    CastVote, CouncilDisagreement, CouncilVerdict, StatedTerm, VoteCondition, stated_conditions, stated_risks,
+};
 use crate::quotes::is_same_text;
 
 /// A list in the short report ends here if at least two entries would follow.
@@ -95,7 +97,8 @@ pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline
     let body = [
         report.evolution(),
         report.consensus(),
-        report.disagreements(),
+        report.partly_shared(),
+        report.refusals(),
         report.risks(),
         report.violations(),
         report.interventions(),
@@ -168,12 +171,24 @@ impl CouncilReport<'_> {
             blocks.push(ReportBlock::Line(format!(
                 "Written by the moderator, who supports it with words of {quoted}."
             )));
+            blocks.extend(self.conditions_hint().map(ReportBlock::Line));
         }
         blocks.push(ReportBlock::Line(vote_sentence(self.log, self.verdict, outcome)));
         ReportSection::new(kind, "Verdict", blocks)
     }
 
-    /// What decided it for each councillor, those on the side of the decision first.
+    /// That the moderator's sentence is not all that those who voted for it ask.
+    fn conditions_hint(&self) -> Option<String> {
+        let names = self.makers(&self.verdict.conditions, CouncilVote::is_in_favour);
+        let name = if names.len() == 1 { "names" } else { "name" };
+        let hint = format!(
+            "{}, who voted for it, {name} conditions (below); the sentence above need not contain them all.",
+            joined(&names)
+        );
+        (self.is_decided_for() && !names.is_empty()).then_some(hint)
+    }
+
+    /// What each councillor voted for and why, those on the side of the decision first.
     fn reasons(&self) -> Option<ReportSection> {
         let is_with = |cast: &CastVote| {
             self.verdict.decision.is_some_and(|decision| decision.is_in_favour() == cast.vote.is_in_favour())
@@ -182,6 +197,7 @@ impl CouncilReport<'_> {
         cast.sort_by_key(|cast| !is_with(cast));
         let items = cast.iter().map(|cast| {
             let notes = [
+                ("Its reason", &cast.key_argument),
                 ("Strongest point of the other side", &cast.strongest_opposing_point),
                 ("Remaining concern", &cast.remaining_concern),
             ];
@@ -189,7 +205,7 @@ impl CouncilReport<'_> {
             let notes: Vec<String> = notes.map(|(name, text)| format!("{name}: {}", text.trim())).collect();
             ReportItem {
                 who: Some(format!("{}, {}", self.name(&cast.councillor), cast.vote.as_str())),
-                text: cast.key_argument.clone(),
+                text: cast.final_position.clone(),
                 note: (!notes.is_empty()).then(|| notes.join(" ")),
             }
         });
@@ -197,18 +213,79 @@ impl CouncilReport<'_> {
         section.map(|section| ReportSection { kind: SectionKind::Why, ..section })
     }
 
-    /// All conditions, those of the majority first.
+    fn is_decided_for(&self) -> bool {
+        self.verdict.decision.is_some_and(CouncilVote::is_in_favour)
+    }
+
+    /// The councillors with such a vote who make one of these conditions.
+    fn makers<'c>(
+        &self,
+        made: impl IntoIterator<Item = &'c VoteCondition> + Clone,
+        is_meant: impl Fn(CouncilVote) -> bool,
+    ) -> Vec<String> {
+        let makes = |id: &String| made.clone().into_iter().any(|made| made.councillors.contains(id));
+        let cast = self.verdict.votes.iter().filter(|cast| is_meant(cast.vote) && makes(&cast.councillor));
+        cast.map(|cast| self.name(&cast.councillor)).collect()
+    }
+
+    /// All conditions, those of the majority first. What must be so before a new vote stands apart.
     fn conditions(&self) -> Option<ReportSection> {
+        let all = &self.verdict.conditions;
+        let makers = self.makers(all, |_| true);
+        let is_separate = makers.len() > 1 && all.iter().all(|made| made.councillors.len() == 1);
+        let separate = match makers.len() == self.log.members.len() {
+            true => "Each councillor named its own.".to_owned(),
+            false => format!("{} each named their own.", joined(&makers)),
+        };
+        let first = self.verdict.decision.is_none_or(CouncilVote::is_in_favour);
+        let blocks = [
+            is_separate.then_some(ReportBlock::Line(separate)),
+            self.conditions_of_side(first),
+            self.conditions_of_side(!first),
+        ];
+        (!all.is_empty()).then(|| part("Conditions", blocks.into_iter().flatten().collect()))
+    }
+
+    /// The conditions of those who voted for it or against it, under a title unless they are those of a decision for it.
+    fn conditions_of_side(&self, in_favour: bool) -> Option<ReportBlock> {
+        let vote =
+            |id: &str| self.verdict.votes.iter().find(|cast| cast.councillor == id).map(|cast| cast.vote);
+        let is_for = |id: &String| vote(id).is_some_and(CouncilVote::is_in_favour);
+        // A condition of both sides stands with those of the decision.
+        let is_of_side = |made: &&VoteCondition| match self.verdict.decision {
+            Some(decision) => (made.majority == decision.is_in_favour()) == in_favour,
+            None => made.councillors.iter().any(is_for) == in_favour,
+        };
+        let made: Vec<&VoteCondition> = self.verdict.conditions.iter().filter(is_of_side).collect();
+        let makers = self.makers(made.iter().copied(), |vote| vote.is_in_favour() == in_favour);
+        let reconsider = self.makers(made.iter().copied(), |vote| vote == CouncilVote::Reconsider);
+        let (names, want) = (joined(&makers), if makers.len() == 1 { "wants" } else { "want" });
+        let title = match in_favour {
+            true if self.is_decided_for() => None,
+            true => Some(format!("Conditions of {names}, who voted for it")),
+            false if reconsider == makers => Some(format!("What {names} {want} before a new vote")),
+            false => Some(format!("Conditions of {names}, who voted against it")),
+        };
         let stated = stated_conditions(self.log);
-        let items = self.verdict.conditions.iter().map(|made| {
-            let names = self.names(&made.councillors);
-            let is_against = !made.majority && self.verdict.decision.is_some();
-            let against = if is_against { " (voted against the decision)" } else { "" };
-            let merged = merge_note(&made.condition, &stated);
-            let note = format!("{names}{against}{merged}");
-            ReportItem { who: None, text: made.condition.clone(), note: Some(note) }
+        let items = made.iter().map(|made| {
+            let by = made.councillors.iter().map(|id| match vote(id) {
+                Some(vote) if vote.is_in_favour() != in_favour => {
+                    format!("{} (voted {})", self.name(id), vote.as_str())
+                }
+                _ => self.name(id),
+            });
+            let by = by.collect::<Vec<_>>().join(", ");
+            // A title with one name says whose they are.
+            let by = if title.is_some() && by == names && makers.len() == 1 { String::new() } else { by };
+            let note = format!("{by}{}", merge_note(&made.condition, &stated));
+            let note = capitalized(note.trim_start_matches("; "));
+            ReportItem { who: None, text: made.condition.clone(), note: (!note.is_empty()).then_some(note) }
         });
-        whole_list("Conditions", items.collect())
+        let items = ReportBlock::Items(items.collect());
+        (!made.is_empty()).then(|| match title {
+            None => items,
+            Some(title) => ReportBlock::Group { title, badges: Vec::new(), blocks: vec![items] },
+        })
     }
 
     fn facts_needed(&self) -> Option<ReportSection> {
@@ -260,20 +337,36 @@ impl CouncilReport<'_> {
         list_section("What they agree on", Vec::new(), items.collect())
     }
 
-    fn disagreements(&self) -> Option<ReportSection> {
-        let items = self.verdict.disagreements.iter().map(|dispute| {
-            let sides = dispute.sides.iter();
-            let sides: Vec<String> =
-                sides.map(|side| format!("{}: {}", self.names(&side.councillors), side.view)).collect();
-            let put = dispute.challenge_id.as_deref().and_then(|id| self.log.challenge(id));
-            ReportItem {
-                who: put
-                    .map(|put| format!("[{}] {} asks {}", put.id, self.name(&put.from), self.name(&put.to))),
+    /// The challenges that were answered with a no. Whether one is still in dispute, nobody declares.
+    fn refusals(&self) -> Option<ReportSection> {
+        let items = self.verdict.disagreements.iter().filter_map(|dispute| {
+            let put = self.log.challenge(dispute.challenge_id.as_deref()?)?;
+            let answered = put.answers.last().map_or(put.round, |answer| answer.round);
+            let (from, to) = (self.name(&put.from), self.name(&put.to));
+            Some(ReportItem {
+                who: Some(format!("[{}] {from} asks {to}, answered in round {answered}", put.id)),
                 text: dispute.point.clone(),
-                note: Some(sides.join(" / ")),
-            }
+                note: Some(self.sides(dispute)),
+            })
         });
-        list_section("What stayed in dispute", Vec::new(), items.collect())
+        list_section("Challenges answered with disagreement", Vec::new(), items.collect())
+    }
+
+    /// The challenged points that too few share for a consensus.
+    fn partly_shared(&self) -> Option<ReportSection> {
+        let points = self.verdict.disagreements.iter().filter(|dispute| dispute.challenge_id.is_none());
+        let items = points.map(|dispute| {
+            let challenged = opposition(&dispute.point, true, &self.verdict.interventions);
+            let note = format!("{}; {challenged}", self.sides(dispute));
+            ReportItem { who: None, text: dispute.point.clone(), note: Some(note) }
+        });
+        list_section("What only some share", Vec::new(), items.collect())
+    }
+
+    fn sides(&self, dispute: &CouncilDisagreement) -> String {
+        let sides = dispute.sides.iter();
+        let sides = sides.map(|side| format!("{}: {}", self.names(&side.councillors), side.view));
+        sides.collect::<Vec<_>>().join(" / ")
     }
 
     fn violations(&self) -> Option<ReportSection> {

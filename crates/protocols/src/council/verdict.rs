@@ -12,7 +12,7 @@ use super::minutes::RoundNotes;
 use super::moderation::{self, ModeratorIntervention, RoundFindings, SharedPoint};
 use super::replies::{
     ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, FinalStatement, MergedTerms,
-    ModeratorConclusion, RiskProbability, RiskSeverity,
+    ModeratorConclusion, RiskProbability, RiskSeverity, StatedRisk,
 };
 use crate::quotes::is_same_text;
 
@@ -319,6 +319,13 @@ pub(super) struct StatedTerm<'l> {
     place: usize,
 }
 
+impl StatedTerm<'_> {
+    /// The risk as its councillor stated it; `None` for a condition.
+    pub(super) fn stated_risk<'r>(&self, log: &'r CouncilLog<'_>) -> Option<&'r StatedRisk> {
+        log.finals.get(self.seat)?.risks.get(self.place).filter(|stated| stated.risk.trim() == self.text)
+    }
+}
+
 fn stated_terms<'l>(
     log: &'l CouncilLog<'_>,
     letter: &str,
@@ -400,8 +407,7 @@ fn conditions(
 fn risk_matrix(log: &CouncilLog<'_>, merged: &[MergedTerms]) -> Vec<RiskEntry> {
     let mut entries = Vec::new();
     for (risk, terms) in merged_terms(stated_risks(log), merged) {
-        let stated: Vec<_> =
-            terms.iter().filter_map(|term| log.finals.get(term.seat)?.risks.get(term.place)).collect();
+        let stated: Vec<_> = terms.iter().filter_map(|term| term.stated_risk(log)).collect();
         let mut mitigations: Vec<&str> = Vec::new();
         for text in stated.iter().map(|stated| stated.mitigation.trim()).filter(|text| has_words(text)) {
             if mitigations.iter().all(|other| !is_same_text(other, text)) {
@@ -506,7 +512,7 @@ pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
     records.collect()
 }
 
-/// What stays in dispute, with both sides: challenges answered with a no, and challenged points that too few share for a consensus.
+/// Both sides of every challenge that was answered with a no, and of every challenged point that too few share for a consensus.
 pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
     let side = |councillors: &[&str], view: String| DisagreementSide {
         councillors: councillors.iter().map(|seat| (*seat).to_owned()).collect(),

@@ -46,6 +46,10 @@ struct PageContext<'a> {
     revisions: Option<String>,
     /// Whether the chair sorts the answers.
     sorts: bool,
+    /// Whether the debaters will say if they sign the chair's answer.
+    is_ratified: bool,
+    /// What the chair says about the reader's position.
+    ruling: Option<String>,
     synthesis_input: String,
     positions: Option<String>,
     ranking: Option<String>,
@@ -100,8 +104,7 @@ impl<'a> DeepAsks<'a> {
         let last = log.rounds.last().and_then(|round| round.assessment.as_ref());
         let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
         let page = PageContext {
-            responses: self
-                .texts(|place| Some(self.points(|point| point.round == 0 && point.author == place))),
+            responses: self.first_answers(|_| true),
             previous_rounds: log.rounds.iter().map(|round| self.arguments(round)).collect(),
             revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
             focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
@@ -115,6 +118,7 @@ impl<'a> DeepAsks<'a> {
             let own = PageContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
+                is_last_round: round >= log.options.max_rounds,
                 own_position: log.is_revised(place).then(|| log.position_id(place)),
                 open: (!shown.is_empty()).then(|| joined(&shown)),
                 ..PageContext::default()
@@ -141,8 +145,8 @@ impl<'a> DeepAsks<'a> {
         let current = labels().map(|(place, label)| match log.is_revised(place) {
             false => DebaterText { label, content: "Its first answer, as above.".to_owned() },
             true => {
-                let content = log.quoted.quote(&log.name(place), log.position(place, number));
-                DebaterText { label, content }
+                let position = format!("[{}] {}", log.position_id(place), log.position(place, number));
+                DebaterText { label, content: log.quoted.quote(&log.name(place), &position) }
             }
         });
         let earlier = || log.rounds.iter().filter(|round| round.number < number);
@@ -156,7 +160,7 @@ impl<'a> DeepAsks<'a> {
             max_rounds: log.options.max_rounds,
             is_first_round: is_first,
             is_last_round: number >= log.options.max_rounds,
-            responses: self.texts(|place| Some(log.position(place, 0).to_owned())),
+            responses: self.first_answers(|_| true),
             previous_rounds: earlier()
                 .map(|round| RoundContext {
                     round: round.number,
@@ -214,6 +218,8 @@ impl<'a> DeepAsks<'a> {
         };
         let page = PageContext {
             sorts,
+            is_ratified: log.options.ratify,
+            responses: self.first_answers(|place| log.is_revised(place)),
             synthesis_input: log.quoted.quote("the debate", &input),
             positions: quote("the positions", held.collect()),
             revisions: quote("the revisions", self.revisions()),
@@ -246,10 +252,17 @@ impl<'a> DeepAsks<'a> {
         lines.extend(synthesis.contested.iter().map(|point| format!("Contested: {point}")));
         let content = self.log.quoted.quote("the chair", &lines.join("\n\n"));
         let page = PageContext { content, ..self.page() };
+        let rulings = verdict::FinalRulings::read(self.log);
         let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
         self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
             let content = self.log.quoted.own_words(self.log.position(place, u32::MAX));
-            (PageContext { content, ..PageContext::default() }, self.parts.ratification.clone())
+            let record =
+                rulings.record(place).and_then(|record| Some((record.fate?, record.reason.as_deref())));
+            let ruling = record.map(|(fate, reason)| {
+                let ruling = format!("{}. {}", wire_name(fate), reason.unwrap_or_default());
+                self.log.quoted.quote("the chair", ruling.trim())
+            });
+            (PageContext { content, ruling, ..PageContext::default() }, self.parts.ratification.clone())
         })
     }
 
@@ -338,6 +351,12 @@ impl<'a> DeepAsks<'a> {
             Some(DebaterText { label: &debater.label, content })
         });
         quoted.collect()
+    }
+
+    /// The first answers of these debaters, each with its id.
+    fn first_answers(&self, is_wanted: impl Fn(usize) -> bool) -> Vec<DebaterText<'a>> {
+        let is_its = |point: &DebatePoint, place: usize| point.round == 0 && point.author == place;
+        self.texts(|place| is_wanted(place).then(|| self.points(|point| is_its(point, place))))
     }
 
     /// The lines of these points, each with its id.

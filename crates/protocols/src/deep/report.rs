@@ -9,7 +9,7 @@ use agon_core::{
 
 use super::log::{DeepLog, DeepRound};
 use super::replies::{Argument, Revision, RulingFate, Stance, wire_name};
-use super::verdict::{self, DeepDissent, DeepVerdict, FinalRulings, assent_words};
+use super::verdict::{self, DeepDissent, DeepVerdict, FinalRulings, PositionRecord, assent_words};
 use super::{DeepMode, DeepPhase, positions};
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
@@ -110,11 +110,17 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
     let not_settled = verdict.not_settled.iter().filter(|_| is_answered);
     let signed = verdict.signed.iter().flatten().map(|word| {
         let text = format!("{}: {}", assent_words(word.assent), word.statement.trim());
-        item(name(&word.debater), text)
+        let is_holder = |record: &&PositionRecord| record.debaters.contains(&word.debater);
+        let record = verdict.positions.iter().find(is_holder);
+        let left_out = record.filter(|record| record.fate == Some(RulingFate::Partly));
+        let note = left_out.and_then(|record| record.reason.as_ref());
+        let note = note.map(|reason| format!("The chair adopts its position in part: {reason}"));
+        ReportItem { who: Some(name(&word.debater)), text, note }
     });
     let body = [
         items("Strongest points of each last argument", strongest_points(log)),
         items("What was contested", verdict.contested.iter().map(ReportItem::text)),
+        shared_answer(log, verdict),
         items("Who signed the answer", signed),
         items(
             "Not settled by the chair",
@@ -128,7 +134,10 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
     Outline {
         answer: std::iter::once(answer(log, verdict)).chain(why).collect(),
         body: body.into_iter().flatten().collect(),
-        details: rounds(log, verdict).into_iter().chain(ranking(log, verdict)).collect(),
+        details: [rounds(log, verdict), unanswered(log), ranking(log, verdict)]
+            .into_iter()
+            .flatten()
+            .collect(),
         facts: mode.into_iter().collect(),
         missing: absent_chair.into_iter().collect(),
         ..Outline::default()
@@ -144,6 +153,27 @@ fn items(title: &str, items: impl IntoIterator<Item = ReportItem>) -> Option<Rep
     let items: Vec<ReportItem> = items.into_iter().collect();
     let is_empty = items.is_empty();
     (!is_empty).then(|| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]))
+}
+
+/// What the debaters agree on, by the moderator, if they hold more than one position.
+fn shared_answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
+    let status = verdict.synthesis_input.convergence_status.as_ref()?;
+    let shared = status.consensus_answer.as_deref().map(str::trim).filter(|shared| !shared.is_empty())?;
+    let is_divided = verdict.positions.len() > 1 && log.debate.outcome.is_some();
+    let blocks = vec![ReportBlock::Prose(shared.to_owned())];
+    is_divided.then(|| ReportSection::new(SectionKind::Part, "What they share, by the moderator", blocks))
+}
+
+/// The counterpoints of the last round, which nobody could answer.
+fn unanswered(log: &DeepLog<'_>) -> Option<ReportSection> {
+    let last = log.rounds_completed();
+    let points = log.points.iter().filter(|point| point.round == last && point.target.is_some());
+    let points = points.map(|point| {
+        let target = point.target.map(|target| log.name(target)).unwrap_or_default();
+        let text = point.texts.first().map_or("", |text| text.trim());
+        item(format!("[{}] {} to {target}", point.id, log.name(point.author)), text.to_owned())
+    });
+    items("Left unanswered: made in the last round", points)
 }
 
 /// The first two key points of each debater's last argument. Debaters give the strongest first.

@@ -78,8 +78,12 @@ struct SharedContext {
     standing: String,
     question: bool,
     has_findings: bool,
+    has_disputes: bool,
+    has_unverified: bool,
     open_findings: String,
     can_be_same: bool,
+    /// The ids of findings that are one: `[L2], [L5]; [L3], [L6]`.
+    already_one: String,
 }
 
 /// What only one judge reads.
@@ -152,7 +156,7 @@ impl<'a> PanelAsks<'a> {
                         .iter()
                         .any(|at| judge.attention(*at).is_some())
                 }),
-                example: self.example(&schema.json, standing.map(|standing| standing.score)),
+                example: self.example(&schema.json, place, standing.map(|standing| standing.score)),
             };
             let tail = self.prompts.tail(file, &context)?;
             let prompt = Prompt { system: system.clone(), shared: shared.clone(), tail };
@@ -161,9 +165,26 @@ impl<'a> PanelAsks<'a> {
         Ok(Step::Ask(phase.at(phase.round()), asks))
     }
 
-    /// An answer of the right form. Its scores agree with each other, and a judge who has a score keeps it.
-    fn example(&self, schema: &Value, score: Option<f64>) -> String {
-        let mut example = replies::example(schema);
+    /// An answer of the right form. Its scores agree with each other, and a judge who has a score keeps it. Its ids are those of others
+    /// where there are any.
+    fn example(&self, schema: &Value, own: Option<usize>, score: Option<f64>) -> String {
+        let findings = self.log.findings.iter().map(|finding| (finding.raisers(), finding.id.as_str()));
+        let points = self.log.points().into_iter().map(|(raisers, _, id)| (raisers, id));
+        let ids = findings.chain(points).filter(|(raisers, _)| own.is_some_and(|own| raisers == &[own]));
+        let ids: Vec<&str> = ids.map(|(_, id)| id).collect();
+        let mut example = replies::example(schema, &ids);
+        for list in ["agreements", "disagreements", "unresolved_disputes", "unresolved_disagreements"] {
+            let Some(entry) = example.pointer_mut(&format!("/{list}/0")) else { continue };
+            let with = entry.get("with_judge").and_then(Value::as_str);
+            let other = self.log.judges.iter().position(|judge| Some(judge.id) == with);
+            let mut points = self.log.points().into_iter();
+            let point = points.find(|(raisers, ..)| other.is_some_and(|other| raisers.contains(&other)));
+            point.into_iter().for_each(|(_, _, id)| replies::set(entry, "about", id));
+        }
+        if example.get("same_as").is_some() {
+            let pair = replies::example_pair(&self.log.same_as_candidates(), own);
+            replies::set(&mut example, "same_as", pair.into_iter().collect::<Vec<Value>>());
+        }
         let dimensions = example.get("dimension_scores").and_then(Value::as_object);
         let dimensions: Vec<f64> =
             dimensions.into_iter().flat_map(Map::values).filter_map(Value::as_f64).collect();
@@ -189,9 +210,19 @@ impl<'a> PanelAsks<'a> {
             },
             content: self.quoted.quote(judge.id, &follow_up::last_words(self.log, decision, place)),
         });
-        let ids = follow_up::mergeable_ids(self.log, decision);
+        let mergeable = follow_up::mergeable_ids(self.log, decision);
+        let mergeable = mergeable
+            .each_ref()
+            .map(|ids| ids.iter().map(|(id, places)| (id.as_str(), places.clone())).collect::<Vec<_>>());
         let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
+        let ids: Vec<&str> = mergeable.iter().flatten().map(|(id, _)| *id).collect();
         let schema = replies::summary_schema(decision, &names, &ids);
+        let mut example = replies::example(&schema.json, &[]);
+        if let (Some(merged), Some(pair)) =
+            (example.pointer_mut("/merged/0"), replies::example_pair(&mergeable, None))
+        {
+            replies::set(merged, "ids", pair);
+        }
         let open = follow_up::open_issues(self.log, decision);
         let context = SummaryContext {
             question: self.question(),
@@ -201,8 +232,8 @@ impl<'a> PanelAsks<'a> {
             has_sides: majority.is_some(),
             has_minority: minority.is_some(),
             is_undecided: *decision == PanelDecision::NoMajority,
-            can_merge: ids.len() > 1,
-            example: replies::example(&schema.json).to_string(),
+            can_merge: !ids.is_empty(),
+            example: example.to_string(),
         };
         let prompt = self.prompts.whole(&self.system(true)?, "panel/summary.hbs", &context)?;
         let round = self.log.rounds.last().map_or(0, |round| round.number);
@@ -213,17 +244,34 @@ impl<'a> PanelAsks<'a> {
         let records = finding_records(self.log);
         let open = records.iter().filter(|finding| finding.state == FindingState::Disputed);
         let open: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
+        let has_unverified = |judge: &PanelJudge<'_>| {
+            let raised = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
+            let mut raised = judge.statement.critical_findings.iter().chain(raised);
+            let mut claims = judge.statement.key_claims.iter();
+            claims.any(|claim| claim.unverified.is_some()) || raised.any(|raised| raised.unverified.is_some())
+        };
         Ok(SharedContext {
             material: self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string(),
             standing: self.standing(phase),
             question: self.question().is_some(),
             has_findings: records.len() + self.log.lesser.len() > 0,
+            has_disputes: self.log.disputes.iter().any(|dispute| dispute.open_after.contains(&true)),
+            has_unverified: self.log.judges.iter().any(has_unverified),
             open_findings: open.join(", "),
-            can_be_same: records.len()
-                + self.log.lesser.len()
-                + self.log.disputes.iter().filter(|d| d.is_open()).count()
-                > 1,
+            can_be_same: self.log.same_as_candidates().iter().any(|ids| !ids.is_empty()),
+            already_one: self.already_one(),
         })
+    }
+
+    /// The ids of the findings that judges declared the same.
+    fn already_one(&self) -> String {
+        let (all, groups) = self.log.all_findings();
+        let members = |first: usize| -> Vec<String> {
+            let members = all.iter().zip(&groups).filter(|(_, group)| **group == first);
+            members.map(|(member, _)| format!("[{}]", member.id)).collect()
+        };
+        let groups = (0..all.len()).map(members).filter(|ids| ids.len() > 1);
+        groups.map(|ids| ids.join(", ")).collect::<Vec<_>>().join("; ")
     }
 
     /// What is judged, by what, and everything that was said so far.
@@ -345,13 +393,21 @@ impl<'a> PanelAsks<'a> {
                 }
             }
             DisputeTopic::Point(_) => {
-                format!("The point that stands above under this id, from {}.", self.raisers(dispute))
+                let topics = dispute
+                    .last_entries()
+                    .into_iter()
+                    .map(|entry| format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic));
+                let topics = self.quoted.quote(&dispute.id, &topics.collect::<Vec<_>>().join("\n"));
+                format!(
+                    "A point that a judge left unresolved. The views stand above under this id.\n{topics}"
+                )
             }
         }
     }
 
     fn raisers(&self, dispute: &PanelDispute) -> String {
-        let places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+        let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+        places.dedup();
         self.log.ids(&places).join(", ")
     }
 
@@ -387,7 +443,7 @@ impl<'a> PanelAsks<'a> {
 }
 
 /// A statement as others read it: every field that says something, under its name, with ids first.
-fn written(statement: &Map<String, Value>) -> String {
+pub(super) fn written(statement: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     for (key, value) in statement.iter().filter(|(key, _)| *key != "analysis") {
         match value {

@@ -8,9 +8,9 @@ use agon_core::{
 };
 use serde::Serialize;
 
-use super::consensus::{PanelDecision, TOLERANCE};
+use super::consensus::{PanelDecision, TOLERANCE, mean};
 use super::findings::{FindingStand, finding_records, group_stand};
-use super::log::{JudgeStance, PanelJudge, PanelLog, PanelRound};
+use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
 use crate::participation::{cut_off_warnings, shortened_warnings};
@@ -103,10 +103,13 @@ fn position_fate(
         }
         PanelDecision::Consensus => "its judge is in the consensus".to_owned(),
         PanelDecision::Majority { .. } if fate == Fate::Adopted => "its judge is in the majority".to_owned(),
-        PanelDecision::Majority { .. } if moved => {
-            format!("its judge moved and is still in the minority: {}", change_reasons(log, place, judge))
+        PanelDecision::Majority { majority, .. } => {
+            let against = against_the_majority(log, place, majority);
+            match moved {
+                true => format!("its judge moved and still {against}: {}", change_reasons(log, place, judge)),
+                false => format!("its judge {against}"),
+            }
         }
-        PanelDecision::Majority { .. } => "its judge is in the minority".to_owned(),
         PanelDecision::NoMajority => "there is no majority that could adopt it".to_owned(),
         PanelDecision::None => "there is no verdict that could adopt it".to_owned(),
     };
@@ -117,6 +120,17 @@ fn position_fate(
         fate,
         reason: format!("{why}; {scores}"),
     }
+}
+
+/// How a judge of the minority scores, compared with the majority, and whether the status would be another one.
+fn against_the_majority(log: &PanelLog<'_>, place: usize, majority: &[usize]) -> String {
+    let [own, ours] = [&[place][..], majority].map(|side| mean(&log.last_scores(side)));
+    let [status, other] =
+        [&[place][..], majority].map(|side| log.weighted(side).map(|score| log.band(score)));
+    let direction = if own < ours { "lower" } else { "higher" };
+    let same = status.filter(|_| status == other).map(|status| format!("; both are {}", status.as_str()));
+    let same = same.unwrap_or_default();
+    format!("scores {direction} than the majority ({} against {}{same})", figure(own), figure(ours))
 }
 
 /// The critical findings of round 1 that their judge does not hold any more, with what it says of them now.
@@ -233,11 +247,11 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     let silent = |says: &dyn Fn(&PanelJudge<'_>) -> bool| -> Vec<&str> {
         judges().filter(|(judge, s)| s.present && !says(judge)).map(|(judge, _)| judge.id).collect()
     };
-    // A judge who gives null for every dimension says that nothing changed.
-    let has_scores = |judge: &PanelJudge<'_>| {
-        judge.later(phase, |said| said.dimension_scores.is_some(), |said| said.dimension_scores.is_some())
-    };
-    let unscored = silent(&|judge| has_scores(judge) == Some(true));
+    // A judge who gives null says that nothing changed.
+    let unscored = silent(&|judge| {
+        let said = log::reply_value(log.debate, phase, judge.id);
+        said.is_some_and(|said| said.get("dimension_scores").is_some())
+    });
     let is_asked = log.rounds.iter().any(|r| r.number + 1 == round.number && r.check.disputed > 0);
     let unsaid = silent(&|judge| !is_asked || !judge.finding_positions(phase).is_empty());
     let mut warnings = Vec::new();

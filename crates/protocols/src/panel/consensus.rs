@@ -33,6 +33,8 @@ pub(super) struct ConsensusCheck {
     pub(super) range: f64,
     /// The range of the scores of each dimension, in the rubric's order.
     pub(super) dimensions: Vec<f64>,
+    /// Whether the scores alone would be consensus.
+    pub(super) scores_agree: bool,
     /// How many critical findings are disputed.
     pub(super) disputed: usize,
     /// Whether that is consensus.
@@ -57,11 +59,10 @@ impl ConsensusCheck {
         let disputed = findings.filter(|(place, _)| state(*place) == FindingState::Disputed).count();
         let range = range(&scores);
         // A single judge has nobody to agree with.
-        let reached = standings.len() > 1
+        let scores_agree = standings.len() > 1
             && range <= consensus_range + TOLERANCE
-            && disputed == 0
             && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
-        Self { range, dimensions, disputed, reached }
+        Self { range, dimensions, scores_agree, disputed, reached: scores_agree && disputed == 0 }
     }
 }
 

@@ -87,16 +87,24 @@ impl PanelDispute {
         entries.any(|entry| (entry.place, entry.round, entry.topic.as_str()) == (place, round, topic.trim()))
     }
 
-    fn raisers(&self) -> Vec<usize> {
+    pub(super) fn raisers(&self) -> Vec<usize> {
         self.entries.iter().map(|entry| entry.place).collect()
     }
 
-    /// The last words of each judge who leaves it open, in seat order.
+    /// What each judge who leaves it open says in the last round in which it does, in seat order.
     pub(super) fn last_entries(&self) -> Vec<&DisputeEntry> {
-        let mut places = self.raisers();
-        places.sort_unstable();
-        places.dedup();
-        places.iter().filter_map(|place| self.entries.iter().rfind(|entry| entry.place == *place)).collect()
+        let is_superseded = |entry: &DisputeEntry| {
+            self.entries.iter().any(|later| later.place == entry.place && later.round > entry.round)
+        };
+        let mut last: Vec<&DisputeEntry> =
+            self.entries.iter().filter(|entry| !is_superseded(entry)).collect();
+        last.sort_by_key(|entry| entry.place);
+        last
+    }
+
+    /// Whether it is a difference in scores, which only scores settle.
+    pub(super) fn is_dimension(&self) -> bool {
+        matches!(self.topic, DisputeTopic::Dimension(_))
     }
 
     fn side(&self, place: usize) -> Option<bool> {
@@ -222,7 +230,8 @@ fn find(round: &PanelRound, disputes: &[PanelDispute], topic: &DisputeTopic) -> 
     })
 }
 
-/// The place of the dispute that an entry is about: by its id, by the finding or claim that it names, or by the same words.
+/// The place of the dispute that an entry is about: by its id, by the finding or claim that it names, or by the same words. Scores
+/// settle a dimension and not what a judge says about it, so a point about one is a dispute of its own.
 fn find_or_open(
     log: &PanelLog<'_>,
     round: &PanelRound,
@@ -230,7 +239,8 @@ fn find_or_open(
     disputes: &mut Vec<PanelDispute>,
 ) -> usize {
     let about = entry.about.as_deref();
-    let by_id = disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about);
+    let by_id =
+        disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about && !dispute.is_dimension());
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
     let claim = log.points().into_iter().map(|(_, _, id)| id).find(|id| Some(*id) == about);
     let (topic, text) = match finding {
@@ -267,8 +277,9 @@ fn entries(judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<Dispu
 /// The disputes with those that turned out to be the same as one: by declaration, or because their findings are the same.
 fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> {
     let last_round = log.rounds.last().map_or(0, |round| round.number);
-    let things: Vec<(&str, Vec<usize>)> =
-        disputes.iter().map(|dispute| (dispute.id.as_str(), dispute.raisers())).collect();
+    // Nothing can be declared the same as a difference in scores: that would settle it with them.
+    let ids = disputes.iter().map(|dispute| if dispute.is_dimension() { "" } else { dispute.id.as_str() });
+    let things: Vec<(&str, Vec<usize>)> = ids.zip(disputes.iter().map(PanelDispute::raisers)).collect();
     let groups = declared_groups(&log.judges, &things, last_round);
     let mut kept: Vec<PanelDispute> = Vec::new();
     for (dispute, group) in disputes.iter().zip(groups) {

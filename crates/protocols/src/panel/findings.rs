@@ -35,6 +35,9 @@ impl NumberedFinding {
     }
 }
 
+/// An id, and the places of the judges whose it is.
+pub(super) type RaisedId<'a> = (&'a str, Vec<usize>);
+
 /// What a judge says of a critical finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FindingStand {
@@ -187,6 +190,9 @@ pub(super) fn group_stand(standing: &JudgeStanding, groups: &[usize], finding: u
     wanted.into_iter().find(|stand| stands.contains(stand)).unwrap_or(FindingStand::Unknown)
 }
 
+/// What is said of a judge who has said nothing of a finding.
+const NO_POSITION: &str = "no position";
+
 /// A critical finding as the verdict shows it. Findings that are the same are one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CriticalFindingRecord {
@@ -224,10 +230,22 @@ impl CriticalFindingRecord {
     /// What a judge thinks of it in the end, in a word or two.
     pub(super) fn stand_of(&self, judge: &str) -> &'static str {
         match self.last_position(judge) {
+            _ if self.held_by.iter().any(|id| id == judge) => FindingHold::Hold.spoken(),
             Some(said) => said.position.spoken(),
-            None if self.held_by.iter().any(|id| id == judge) => FindingHold::Hold.spoken(),
-            None => "no position",
+            None => NO_POSITION,
         }
+    }
+
+    /// The sides on it, with the judges who are on each in the end. A side without a judge is left out.
+    pub(super) fn sides<'j>(&self, judges: &[PanelJudge<'j>]) -> Vec<(&'static str, Vec<&'j str>)> {
+        let side = |judge: &str| match self.stand_of(judge) {
+            NO_POSITION => "No position",
+            stand if stand == FindingHold::Hold.spoken() => "Critical",
+            _ => "Not critical",
+        };
+        let of = |name| judges.iter().map(|judge| judge.id).filter(|id| side(id) == name).collect();
+        let sides = ["Critical", "Not critical", "No position"].map(|name| (name, of(name)));
+        sides.into_iter().filter(|(_, judges): &(_, Vec<&str>)| !judges.is_empty()).collect()
     }
 
     /// The same, with the judge's reason.

@@ -240,7 +240,8 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
         }));
     }
     let last = dispute.last_entries();
-    let raised_by: Vec<usize> = last.iter().map(|entry| entry.place).collect();
+    let mut raised_by: Vec<usize> = last.iter().map(|entry| entry.place).collect();
+    raised_by.dedup();
     views.extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
     let mut ids = vec![dispute.id.clone()];
     ids.extend(dispute.same_as.iter().cloned());
@@ -251,15 +252,12 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
     AttentionItem { stakes: stakes(log, &[dispute]), ..item(issue, ids, log.ids(&raised_by), views) }
 }
 
-/// What the judges say is at stake, each judge's last word once.
+/// What the judges say in the end is at stake.
 fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
-    let entries =
-        || disputes.iter().flat_map(|dispute| &dispute.entries).filter(|entry| !entry.stakes.is_empty());
-    let told = log.judges.iter().enumerate().filter_map(|(place, judge)| {
-        let last = entries().rfind(|entry| entry.place == place)?;
-        Some(format!("{}: {}", judge.id, last.stakes))
-    });
-    let told: Vec<String> = told.collect();
+    let last = disputes.iter().flat_map(|dispute| dispute.last_entries());
+    let last = last.filter(|entry| !entry.stakes.is_empty());
+    let told: Vec<String> =
+        last.map(|entry| format!("{}: {}", log.ids(&[entry.place]).join(""), entry.stakes)).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 
@@ -308,7 +306,7 @@ fn move_item(log: &PanelLog<'_>, moved: &UnexplainedMove) -> AttentionItem {
     item(issue, Vec::new(), who, vec![view(log, *place, said, None)])
 }
 
-/// How far the sides are apart, and what that means for the status.
+/// How far the sides are apart, where the status depends on it or nobody has a majority.
 fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
     let side_view = |side: &[usize]| {
         let (mean, ids) = (mean(&log.last_scores(side)), log.ids(side).join(", "));
@@ -316,7 +314,7 @@ fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<Attention
     };
     let band = |side: &[usize]| log.weighted(side).map_or("unknown", |weighted| log.band(weighted).as_str());
     let (issue, stakes) = match (decision, decision.sides()) {
-        (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) => {
+        (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) if band(ours) != band(theirs) => {
             let stakes =
                 format!("the majority's weighted score is {}, the minority's {}", band(ours), band(theirs));
             ("The overall score", Some(stakes))
@@ -458,14 +456,22 @@ fn recommendation(
     })
 }
 
-/// What is open, with its id, where it is not one judge's own question. It has no scores.
+/// What is open, with its id, where it is not one judge's own question, and the sides on a critical finding. It has no scores.
 pub(super) fn open_issues(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
+    let records = finding_records(log);
     let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
     let items = items.filter(|(item, _)| item.views.iter().all(|view| view.view != item.issue));
     let named = items.map(|(item, _)| {
-        let id = format!("[{}]", item.ids.first().map_or("", String::as_str));
-        // The issue of a finding begins with its id.
-        if item.issue.starts_with(&id) { item.issue } else { format!("{id} {}", item.issue) }
+        let id = item.ids.first().map_or("", String::as_str);
+        match records.iter().find(|finding| finding.finding_id == id) {
+            // The issue of a finding begins with its id.
+            Some(finding) => {
+                let sides = finding.sides(&log.judges);
+                let sides = sides.iter().map(|(side, who)| format!(" {side}: {}.", who.join(", ")));
+                format!("{}{}", sentence(&item.issue), sides.collect::<String>())
+            }
+            None => format!("[{id}] {}", item.issue),
+        }
     });
     named.collect()
 }
@@ -491,12 +497,16 @@ pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: us
     lines.join("\n")
 }
 
-/// The ids that the rapporteur may put together.
-pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
-    let advice = log.judges.iter().flat_map(|judge| judge.recommendations());
+/// The ids that the rapporteur may put together, with the judges whose they are: recommendations, and what is open. One alone has
+/// nothing to be put together with.
+pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> [Vec<(String, Vec<usize>)>; 2] {
+    let advice = log.judges.iter().enumerate().flat_map(|(place, judge)| {
+        let ids = judge.recommendations().iter().filter_map(|advice| advice.id.clone());
+        ids.map(move |id| (id, vec![place]))
+    });
     let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
-    let items = items.filter_map(|(item, _)| item.ids.into_iter().next());
-    advice.filter_map(|advice| advice.id.clone()).chain(items).collect()
+    let items = items.filter_map(|(item, _)| Some((item.ids.into_iter().next()?, Vec::new())));
+    [advice.collect(), items.collect()].map(|ids: Vec<_>| if ids.len() > 1 { ids } else { Vec::new() })
 }
 
 /// What the rapporteur wrote, as far as it verifies.
@@ -564,7 +574,7 @@ fn verify(
     // Without the first opinion the judges speak for themselves, on both sides.
     verified.minority = dissent.filter(|_| summed.is_some());
     verified.opinion = summed;
-    let ids = mergeable_ids(log, decision);
+    let ids: Vec<String> = mergeable_ids(log, decision).into_iter().flatten().map(|(id, _)| id).collect();
     for merged in &said.merged {
         match merge_fault(&ids, &verified.merged, merged) {
             None => verified.merged.push(merged.clone()),

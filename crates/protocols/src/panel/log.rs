@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::consensus::{self, ConsensusCheck, PanelDecision, TOLERANCE};
 use super::disputes::{self, PanelDispute};
-use super::findings::{self, FindingStand, NumberedFinding};
+use super::findings::{self, FindingStand, NumberedFinding, RaisedId};
 use super::replies::{
     FinalStatement, FindingPosition, JudgeRecommendation, PositionStatement, RaisedFinding,
     RapporteurSummary, RebuttalStatement,
@@ -377,6 +377,30 @@ impl<'a> PanelLog<'a> {
         self.rounds.last().map_or_else(Vec::new, |round| round.groups.clone())
     }
 
+    /// All findings, the critical ones first, and for each the first one that is the same, in the end. A lesser finding can be the
+    /// same as a critical one.
+    pub(super) fn all_findings(&self) -> (Vec<&NumberedFinding>, Vec<usize>) {
+        let all: Vec<&NumberedFinding> = self.findings.iter().chain(&self.lesser).collect();
+        let things: Vec<(&str, Vec<usize>)> =
+            all.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
+        let last_round = self.rounds.last().map_or(0, |round| round.number);
+        let groups = findings::declared_groups(&self.judges, &things, last_round);
+        (all, groups)
+    }
+
+    /// What may be declared the same, with the judges whose it is: findings, and disputes that scores do not settle. What is already
+    /// one has one id, and one alone has nothing to be the same as.
+    pub(super) fn same_as_candidates(&self) -> [Vec<RaisedId<'_>>; 2] {
+        let (all, groups) = self.all_findings();
+        let critical = self.groups();
+        let is_first = |at: usize| critical.get(at).or(groups.get(at)) == Some(&at);
+        let findings = all.iter().enumerate().filter(|(at, _)| is_first(*at));
+        let findings = findings.map(|(_, finding)| (finding.id.as_str(), finding.raisers())).collect();
+        let open = self.disputes.iter().filter(|dispute| dispute.is_open() && !dispute.is_dimension());
+        let open = open.map(|dispute| (dispute.id.as_str(), dispute.raisers())).collect();
+        [findings, open].map(|ids: Vec<_>| if ids.len() > 1 { ids } else { Vec::new() })
+    }
+
     /// Where the rapporteur sits, if it sits.
     pub(super) fn rapporteur(&self) -> Option<&'a Seat> {
         self.debate.brief.seats_of(RAPPORTEUR).next()
@@ -561,7 +585,7 @@ fn read_reply<T: DeserializeOwned>(
     Ok(reply_value(debate, phase, seat).map(|value| T::deserialize(value)).transpose()?)
 }
 
-fn reply_value<'a>(debate: &'a Debate, phase: PanelPhase, seat: &str) -> Option<&'a Value> {
+pub(super) fn reply_value<'a>(debate: &'a Debate, phase: PanelPhase, seat: &str) -> Option<&'a Value> {
     let turn = debate.turns.iter().find(|turn| turn.phase.name == phase.as_str())?;
     turn.settled().find(|(ask, _)| ask.seat == seat).and_then(|(_, reply): (_, &Reply)| reply.value())
 }

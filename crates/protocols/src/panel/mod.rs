@@ -5,7 +5,8 @@
 //! round, [`rubric`] has the dimensions, [`replies`] the types of the answers, [`asks`] makes the prompts. [`consensus`] is the
 //! arithmetic that decides, [`findings`] says who holds which critical finding, [`disputes`] what is open between the judges.
 //! [`follow_up`] is what the judges advise and what the rapporteur makes of it, [`verdict`] composes the verdict, and [`closing`]
-//! writes the outcome. [`report`] describes the result for readers, [`simulation`] plays it with simulated seats.
+//! writes the outcome. [`report`] describes the result for readers, with the findings in [`finding_sections`], and [`simulation`]
+//! plays it with simulated seats.
 
 use std::sync::OnceLock;
 
@@ -23,6 +24,7 @@ mod asks;
 mod closing;
 pub(crate) mod consensus;
 mod disputes;
+mod finding_sections;
 mod findings;
 mod follow_up;
 mod log;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use super::PanelPhase;
 use super::consensus::{PanelDecision, TOLERANCE};
 use super::disputes::DisputeEntry;
+use super::findings::RaisedId;
 use super::log::PanelLog;
 use super::rubric::Rubric;
 use crate::prompt::{entry_question, schema_of};
@@ -105,8 +106,9 @@ pub struct RaisedFinding {
     pub id: Option<String>,
     /// What is wrong?
     pub finding: String,
-    /// How severe is it: CRITICAL (carried out as the files stand, it fails or does serious harm), HIGH (fix it before the part that it
-    /// concerns is carried out), MEDIUM (fix it when convenient) or LOW (a detail)?
+    /// How severe is it: CRITICAL (carried out as the files stand, it fails or does serious harm, whenever that shows), HIGH (fix it
+    /// before the part that it concerns is carried out), MEDIUM (fix it when convenient) or LOW (a detail)? Where
+    /// CRITICAL and HIGH both fit, it is CRITICAL.
     pub severity: FindingSeverity,
     /// Which line of the files shows it? A location `path:number`, or words copied exactly.
     pub evidence: String,
@@ -659,6 +661,8 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
     let firsts = findings.iter().enumerate().filter(|(at, _)| groups.get(*at) == Some(at)).map(|(_, id)| *id);
     let open = log.disputes.iter().filter(|dispute| dispute.is_open()).map(|dispute| dispute.id.as_str());
     let named: Vec<&str> = firsts.chain(open).chain(lesser()).collect();
+    let same_as = log.same_as_candidates();
+    let same_as: Vec<&str> = same_as.iter().flatten().map(|(id, _)| *id).collect();
     let others = findings.iter().copied().chain(log.points().into_iter().map(|(_, _, id)| id));
     let others = others.filter(|id| !named.contains(id));
     let known: Vec<&str> = named.iter().copied().chain(others).collect();
@@ -689,54 +693,65 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
     {
         advice.shift_remove("finding_ids");
     }
-    allow(properties, "/properties/same_as/items", "items", &named);
+    allow(properties, "/properties/same_as/items", "items", &same_as);
     if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
         if !is_open {
             properties.shift_remove("critical_positions");
         } else if let Some(positions) = properties.get_mut("critical_positions") {
             set(positions, "maxItems", findings.len());
         }
-        if named.len() < 2 {
+        if same_as.is_empty() {
             properties.shift_remove("same_as");
         }
     }
     schema
 }
 
-/// A value that fits a schema, to show its form.
-pub(super) fn example(schema: &Value) -> Value {
+/// A value that fits a schema, to show its form. It has none of the reader's own ids where there are others.
+pub(super) fn example(schema: &Value, own: &[&str]) -> Value {
     const SCORES: [f64; 5] = [4.0, 2.0, 5.0, 1.0, 3.0];
-    let words = schema.get("enum").and_then(Value::as_array);
-    // No word is more likely than another. The one in the middle is the least like advice.
-    if let Some(word) = words.and_then(|words| words.get(words.len() / 2)) {
-        return word.clone();
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        let is_own = |word: &&Value| word.as_str().is_some_and(|word| own.contains(&word));
+        let others: Vec<&Value> = words.iter().filter(|word| !is_own(word) && !word.is_null()).collect();
+        // No word is more likely than another. The one in the middle is the least like advice.
+        return others.get(others.len() / 2).copied().or(words.first()).cloned().unwrap_or_default();
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     if let Some(properties) = properties {
         let fields = properties.iter().zip(SCORES.iter().cycle()).map(|((key, inner), score)| {
             let is_score =
                 inner.get("enum").is_none() && inner.get("type").is_some_and(|kind| kind == "number");
-            (key.clone(), if is_score { Value::from(*score) } else { example(inner) })
+            (key.clone(), if is_score { Value::from(*score) } else { example(inner, own) })
         });
         return Value::Object(fields.collect());
     }
     match schema.get("items") {
-        Some(items) => match items.get("enum").and_then(Value::as_array) {
-            Some(ids) => ids.iter().take(2).cloned().collect(),
-            None => Value::Array(vec![example(items)]),
-        },
+        Some(items) => Value::Array(vec![example(items, own)]),
         None if is(schema, "string") => "...".into(),
         None if is(schema, "boolean") => false.into(),
         None => Value::Null,
     }
 }
 
+/// Two ids of one kind that could name the same thing, to show the form: of different judges and not the reader's own, where possible.
+pub(super) fn example_pair(kinds: &[Vec<RaisedId<'_>>], own: Option<usize>) -> Option<Value> {
+    let pairs = kinds.iter().flat_map(|ids| {
+        let rest = |at: usize| ids.iter().skip(at + 1);
+        ids.iter().enumerate().flat_map(move |(at, one)| rest(at).map(move |other| (one, other)))
+    });
+    let drawbacks = |((_, one), (_, other)): &(&RaisedId<'_>, &RaisedId<'_>)| {
+        let is_shared = one.iter().any(|place| other.contains(place));
+        let is_own = own.is_some_and(|own| one.contains(&own) || other.contains(&own));
+        (is_shared, is_own)
+    };
+    pairs.min_by_key(drawbacks).map(|((one, _), (other, _))| vec![*one, *other].into())
+}
+
 /// The schema of the summary, narrowed to what this decision asks for.
-pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[String]) -> ReplySchema {
+pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[&str]) -> ReplySchema {
     let mut schema = plain_schema(PanelPhase::Summary);
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     allow(&mut schema.json, "/properties/quotes/items/properties", "judge", judges);
-    allow(&mut schema.json, "/properties/merged/items/properties/ids", "items", &ids);
+    allow(&mut schema.json, "/properties/merged/items/properties/ids", "items", ids);
     let wanted: &[&str] = match decision.sides() {
         [Some(_), Some(_)] => &["majority", "minority"],
         [Some(_), None] => &["majority"],
@@ -748,7 +763,7 @@ pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[S
                 wanted.contains(&key.as_str())
                     || !["assessment", "majority", "minority"].contains(&key.as_str())
             });
-            if ids.len() < 2 {
+            if ids.is_empty() {
                 properties.shift_remove("merged");
             }
             for field in wanted {

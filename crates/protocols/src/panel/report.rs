@@ -9,19 +9,18 @@ use agon_core::{
     Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary,
     SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
-use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::closing;
 use super::consensus::{FindingState, PanelDecision, mean, range};
-use super::disputes::{DisputeRecord, DisputeState};
+use super::disputes::{DisputeRecord, DisputeState, DisputeTopic};
 use super::findings::CriticalFindingRecord;
-use super::follow_up::{AttentionItem, PanelRecommendation, sentence};
+use super::follow_up::{self, AttentionItem, PanelRecommendation, sentence};
 use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingHold, FindingSeverity};
+use super::replies::{ConfidenceLevel, FindingSeverity};
 use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
-use super::{PanelFailOn, PanelStatus, figure};
+use super::{PanelFailOn, PanelStatus, RAPPORTEUR, figure};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
@@ -68,10 +67,10 @@ fn dissent(log: &PanelLog<'_>) -> Vec<ReportItem> {
 }
 
 /// Describes one verdict.
-struct PanelReport<'a> {
-    log: &'a PanelLog<'a>,
+pub(super) struct PanelReport<'a> {
+    pub(super) log: &'a PanelLog<'a>,
     decision: PanelDecision,
-    verdict: PanelVerdict,
+    pub(super) verdict: PanelVerdict,
 }
 
 impl PanelReport<'_> {
@@ -157,8 +156,9 @@ impl PanelReport<'_> {
                 format!("All {judges} judges hold the critical finding {}.", stop(&finding.named()))
             }
             n => {
-                let hold = if n == 1 { "holds" } else { "hold" };
-                format!("{n} of {judges} judges {hold} the critical finding {}.", stop(&finding.named()))
+                let (hold, who) = (if n == 1 { "holds" } else { "hold" }, finding.held_by.join(", "));
+                let named = finding.named();
+                format!("{n} of {judges} judges ({who}) {hold} the critical finding {}.", stop(&named))
             }
         });
         let mut sentences: Vec<String> = findings.filter(|_| self.decision != PanelDecision::None).collect();
@@ -180,17 +180,22 @@ impl PanelReport<'_> {
             }
             VerdictDecision::Majority(verdict) => match (verdict.minority_score, verdict.score_gap) {
                 (Some(minority), Some(gap)) => format!(
-                    "A majority of {} of {judges} judges gives {} of 5, the minority {}: {} apart.",
+                    "A majority of {} of {judges} judges ({}) gives {} of 5, the minority ({}) {}: {} apart.",
                     verdict.majority_judges.len(),
+                    verdict.majority_judges.join(", "),
                     figure(verdict.majority_score),
+                    verdict.minority_judges.join(", "),
                     figure(minority),
                     figure(gap)
                 ),
-                _ => format!(
-                    "All {judges} judges together give {} of 5 on average, but there is no consensus: {}.",
-                    figure(verdict.majority_score),
-                    self.obstacles()
-                ),
+                _ => {
+                    let score = figure(verdict.majority_score);
+                    let why = match self.obstacles() {
+                        why if why.is_empty() => why,
+                        why => format!(", but there is no consensus: {why}"),
+                    };
+                    format!("All {judges} judges together give {score} of 5 on average{why}.")
+                }
             },
             VerdictDecision::NoMajority(verdict) => {
                 let scores = verdict::scores_written(&verdict.scores);
@@ -198,6 +203,7 @@ impl PanelReport<'_> {
             }
             VerdictDecision::None(_) => return self.no_verdict().to_owned(),
         };
+        let blocked = self.blocked_by_findings();
         let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
         let confidence = self.verdict.confidence().map_or("unknown", ConfidenceLevel::as_str);
         let status = self.verdict.status.filter(|_| self.decision != PanelDecision::NoMajority);
@@ -209,12 +215,33 @@ impl PanelReport<'_> {
                 format!(", which is {}, but {} with a critical finding", band.as_str(), status.as_str())
             }
         };
-        format!("{decided} Confidence {confidence}. The weighted score of all judges is {weighted}{band}.")
+        format!(
+            "{decided}{blocked} Confidence {confidence}. The weighted score of all judges is {weighted}{band}."
+        )
     }
 
-    /// What keeps judges whose scores are one group from consensus.
+    /// A sentence where the scores would be a consensus and only critical findings prevent it.
+    fn blocked_by_findings(&self) -> String {
+        let open = self.verdict.critical_findings.iter();
+        let open = open.filter(|finding| finding.state == FindingState::Disputed);
+        let ids: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
+        let is_blocked = self.log.last().is_some_and(|round| round.check.scores_agree);
+        match ids.as_slice() {
+            [id] if is_blocked => {
+                format!(" The scores would be a consensus; the open critical finding {id} prevents it.")
+            }
+            [_, ..] if is_blocked => {
+                let ids = joined(&ids);
+                format!(" The scores would be a consensus; the open critical findings {ids} prevent it.")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What keeps judges whose scores are one group from consensus, unless only critical findings do.
     fn obstacles(&self) -> String {
-        let Some(round) = self.log.last() else { return "nobody spoke".to_owned() };
+        let round = self.log.last().filter(|round| !round.check.scores_agree);
+        let Some(round) = round else { return String::new() };
         let mut obstacles = Vec::new();
         if round.check.range > self.verdict.thresholds.consensus_range + 1e-9 {
             obstacles.push(format!("their scores are {} apart", figure(round.check.range)));
@@ -241,15 +268,6 @@ impl PanelReport<'_> {
         }
     }
 
-    /// Those that all judges hold first, withdrawn ones last.
-    fn critical_findings(&self) -> Option<ReportSection> {
-        let states = [FindingState::Adopted, FindingState::Disputed, FindingState::Withdrawn];
-        let findings = states.iter().flat_map(|state| {
-            self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
-        });
-        section("Critical findings", findings.map(|finding| self.critical_item(finding)).collect())
-    }
-
     /// What each side says. The minority's section is of the same kind as the majority's.
     fn opinions(&self) -> Vec<ReportSection> {
         let [first, second] = match &self.verdict.decision {
@@ -268,14 +286,71 @@ impl PanelReport<'_> {
             let text = text.split_once("\n\n").map_or(text.as_str(), |(_, rest)| rest);
             ReportSection::new(SectionKind::Why, title, vec![ReportBlock::Prose(text.to_owned())])
         };
-        first.into_iter().chain(second).map(prose).collect()
+        let mut sections: Vec<ReportSection> = first.into_iter().chain(second).map(prose).collect();
+        let summary = follow_up::verified_summary(self.log, &self.decision).unwrap_or_default();
+        let written = usize::from(summary.opinion.is_some()) + usize::from(summary.minority.is_some());
+        if let Some(last) = written.checked_sub(1).and_then(|at| sections.get_mut(at)) {
+            let what = if written == 1 { "Written" } else { "Both opinions were written" };
+            last.blocks.push(ReportBlock::Line(format!("{what} by the rapporteur ({}).", self.rapporteur())));
+        }
+        sections
+    }
+
+    /// The model that spoke for the rapporteur, and the judges that it also spoke for.
+    fn rapporteur(&self) -> String {
+        let spoke = self.log.debate.spoke(RAPPORTEUR);
+        let is_shared = |judge: &&PanelJudge<'_>| {
+            self.log.debate.spoke(judge.id).iter().any(|model| spoke.contains(model))
+        };
+        let judges = self.log.judges.iter().filter(is_shared).map(|judge| format!("{}'s", judge.id));
+        match judges.collect::<Vec<_>>().as_slice() {
+            [] => spoke.join(", "),
+            judges => format!("{}, also {} model", spoke.join(", "), joined(judges)),
+        }
     }
 
     fn attention(&self) -> Option<ReportSection> {
         let items = self.verdict.user_attention_needed.iter();
-        let groups: Vec<ReportBlock> = items.map(attention_group).collect();
+        let groups: Vec<ReportBlock> = items.map(|item| self.attention_group(item)).collect();
         let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
         (!section.blocks.is_empty()).then_some(section)
+    }
+
+    /// The views of the sides: on a critical finding the sides on that finding, else those of the scores.
+    fn attention_group(&self, item: &AttentionItem) -> ReportBlock {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        let mut pair = |name: &str, text: &str| {
+            if !text.trim().is_empty() && text != item.issue {
+                pairs.push((name.to_owned(), text.to_owned()));
+            }
+        };
+        let findings = self.verdict.critical_findings.iter().filter(|finding| self.is_about(item, finding));
+        match (findings.collect::<Vec<_>>().as_slice(), &item.majority_view, &item.minority_view) {
+            ([finding], ..) => {
+                for (side, judges) in finding.sides(&self.log.judges) {
+                    pair(side, &side_words(side, &judges, item));
+                }
+            }
+            ([], Some(majority), Some(minority)) => {
+                pair("Majority", majority);
+                pair("Minority", minority);
+            }
+            _ => item.views.iter().for_each(|view| pair(&view.judge_id, &view.view)),
+        }
+        pair("At stake", item.stakes.as_deref().unwrap_or_default());
+        pair("Suggested", item.recommendation.as_deref().unwrap_or_default());
+        if pairs.is_empty() {
+            pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
+        }
+        let badges = if item.ids.is_empty() { Vec::new() } else { vec![item.ids.join(", ")] };
+        ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
+    }
+
+    /// Whether an item is about a critical finding, or about a dispute whether it is critical.
+    fn is_about(&self, item: &AttentionItem, finding: &CriticalFindingRecord) -> bool {
+        let disputes = self.verdict.disputes.iter().filter(|dispute| item.ids.contains(&dispute.dispute_id));
+        let about: Vec<&String> = disputes.filter_map(|dispute| dispute.about.as_ref()).collect();
+        finding.ids().any(|id| item.ids.contains(id) || about.contains(&id))
     }
 
     fn recommendations(&self) -> Option<ReportSection> {
@@ -357,111 +432,26 @@ impl PanelReport<'_> {
             DisputeState::Open => "Open at the end",
             DisputeState::Resolved => "Resolved",
         };
-        let is_dimension =
-            self.verdict.rubric.iter().any(|dimension| Some(&dimension.key) == dispute.about.as_ref());
-        let is_finding = self.log.findings.iter().any(|finding| Some(&finding.id) == dispute.about.as_ref());
-        let about = dispute.about.as_deref().unwrap_or_default();
-        let text = match (is_dimension, is_finding) {
-            (true, _) => format!("The score of {}", spoken(&dispute.topic)),
-            (_, true) => format!("Whether [{about}] is critical"),
-            _ => dispute.topic.clone(),
-        };
-        let mut note = vec![format!("{state}; it was open after {rounds}.")];
         let known = self.log.disputes.iter().find(|known| known.id == dispute.dispute_id);
-        let said = known.into_iter().flat_map(|known| known.last_entries());
-        match (is_dimension || is_finding, about) {
-            // What it is about decides whether it is open. The judges may put it in other words.
-            (true, _) => note.extend(said.map(|entry| {
-                format!("{} puts it so: {}", self.log.ids(&[entry.place]).join(""), sentence(&entry.topic))
-            })),
-            (false, "") => note.push(format!("Raised by {}.", dispute.raised_by.join(", "))),
-            (false, id) => note.push(format!("Raised by {} about [{id}].", dispute.raised_by.join(", "))),
-        }
-        ReportItem { who: Some(format!("[{}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
-    }
-
-    /// The claims that a change or a dispute cites, so that a reader can look up the ids, and those whose evidence does not verify.
-    fn claims(&self) -> Option<ReportSection> {
-        let rounds = self.verdict.debate_metrics.rounds.values();
-        let reasons =
-            rounds.flat_map(|round| round.score_changes.iter().flatten()).map(|change| &change.reason);
-        let about = self.verdict.disputes.iter().filter_map(|dispute| dispute.about.as_ref());
-        let cited = reasons.chain(about).cloned().collect::<Vec<_>>().join(" ");
-        let cited = self.log.cited_ids(&cited, u32::MAX, None);
-        let mut items = Vec::new();
-        for (judge, claim) in
-            self.log.judges.iter().flat_map(|j| j.statement.key_claims.iter().map(move |c| (j, c)))
-        {
-            let Some(id) = claim.id.as_ref().filter(|id| cited.contains(id) || claim.unverified.is_some())
-            else {
-                continue;
-            };
-            let mark = if claim.unverified.is_some() { " (unverified)" } else { "" };
-            let note = format!("{}. Evidence{mark}: {}.", judge.id, stop(&claim.evidence));
-            items.push(ReportItem {
-                who: Some(format!("[{id}]")),
-                text: claim.claim.clone(),
-                note: Some(note),
-            });
-        }
-        section("Claims that are cited or unverified", items)
-    }
-
-    fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
-        let raised = format!("raised by {}", finding.raised_by.join(", "));
-        let state = match finding.state {
-            FindingState::Adopted => format!("All judges hold it; {raised}."),
-            FindingState::Disputed => format!("Open: {}; {raised}.", self.stands(finding)),
-            FindingState::Withdrawn => {
-                format!("Nobody holds it any more: {}; {raised}.", self.stands(finding))
+        let about = dispute.about.as_deref().unwrap_or_default();
+        let mut note = vec![format!("{state}; it was open after {rounds}.")];
+        let text = match known.map(|known| (known, &known.topic)) {
+            Some((_, DisputeTopic::Dimension(_))) => format!("The score of {}", spoken(&dispute.topic)),
+            Some((known, DisputeTopic::Finding(_))) => {
+                // The positions decide whether it is open. The judges may put it in other words.
+                note.extend(known.last_entries().iter().map(|entry| {
+                    let who = self.log.ids(&[entry.place]).join("");
+                    format!("{who} puts it so: {}", sentence(&entry.topic))
+                }));
+                format!("Whether [{about}] is critical")
+            }
+            Some((_, DisputeTopic::Point(_))) | None => {
+                let about = if about.is_empty() { String::new() } else { format!(" about [{about}]") };
+                note.push(format!("Raised by {}{about}.", dispute.raised_by.join(", ")));
+                dispute.topic.clone()
             }
         };
-        let mut note = vec![state];
-        match (finding.evidence.as_str(), finding.unverified) {
-            ("", _) => note.push("No evidence was given (unverified).".to_owned()),
-            (evidence, true) => note.push(format!("Evidence (unverified): {}.", stop(evidence))),
-            (evidence, false) => note.push(format!("Evidence: {}.", stop(evidence))),
-        }
-        if !finding.fix.is_empty() {
-            note.push(format!("Fix: {}.", stop(&finding.fix)));
-        }
-        let same = finding.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
-        ReportItem {
-            who: Some(format!("[{}{same}]", finding.finding_id)),
-            text: finding.finding.clone(),
-            note: Some(note.join(" ")),
-        }
-    }
-
-    /// What the judges think of a finding in the end: `critical (judge-3); real, but not critical (judge-1, judge-2)`.
-    fn stands(&self, finding: &CriticalFindingRecord) -> String {
-        let mut stands: IndexMap<&str, Vec<&str>> = IndexMap::new();
-        for judge in &self.log.judges {
-            stands.entry(finding.stand_of(judge.id)).or_default().push(judge.id);
-        }
-        // Who holds it comes first.
-        stands.sort_by_key(|stand, _| *stand != FindingHold::Hold.spoken());
-        let told = stands.iter().map(|(stand, judges)| format!("{stand} ({})", judges.join(", ")));
-        told.collect::<Vec<_>>().join("; ")
-    }
-
-    fn other_findings(&self) -> Option<ReportSection> {
-        let items = self.verdict.other_findings.iter().map(|finding| {
-            let mark = if finding.unverified { "; evidence unverified" } else { "" };
-            let priority = match finding.priority {
-                FindingSeverity::Critical | FindingSeverity::High => "High",
-                FindingSeverity::Medium => "Medium",
-                FindingSeverity::Low => "Low",
-            };
-            let same = match finding.same_as.join(", ") {
-                ids if ids.is_empty() => ids,
-                ids => format!("; the same as {ids}"),
-            };
-            let note = format!("{priority}; {}{same}{mark}", finding.source_judges.join(", "));
-            let who = finding.id.as_ref().map(|id| format!("[{id}]"));
-            ReportItem { who, text: finding.finding.clone(), note: Some(note) }
-        });
-        section("Other findings", items.collect())
+        ReportItem { who: Some(format!("[{}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
     }
 
     /// The dimensions by judge. One row for each dimension, so that seven judges fit.
@@ -508,8 +498,7 @@ impl PanelReport<'_> {
         let usd = metrics.cost.estimated_usd;
         let usd = usd.map_or("price unknown".to_owned(), |usd| format!("{} in all", dollars(usd)));
         let line = format!(
-            "{} formed; {} resolved, {} open; {}, {usd}.",
-            counted(evolution.agreements_formed as u64, "agreement"),
+            "{} resolved, {} open; {}, {usd}.",
             counted(evolution.disputes_resolved as u64, "dispute"),
             evolution.disputes_remaining,
             counted(metrics.cost.judge_calls as u64, "judge call")
@@ -578,38 +567,26 @@ fn gate_judge(judge: &JudgeResult) -> GateJudge {
 }
 
 /// A section with a list; none where the list is empty.
-fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
+pub(super) fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
     let is_empty = items.is_empty();
     let section = ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
     (!is_empty).then_some(section)
 }
 
 /// A text without the full stop that the sentence around it adds.
-fn stop(text: &str) -> &str {
+pub(super) fn stop(text: &str) -> &str {
     text.trim_end_matches('.')
 }
 
-fn attention_group(item: &AttentionItem) -> ReportBlock {
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    let mut pair = |name: &str, text: &str| {
-        if !text.trim().is_empty() && text != item.issue {
-            pairs.push((name.to_owned(), text.to_owned()));
-        }
-    };
-    match (&item.majority_view, &item.minority_view) {
-        (Some(majority), Some(minority)) => {
-            pair("Majority", majority);
-            pair("Minority", minority);
-        }
-        _ => item.views.iter().for_each(|view| pair(&view.judge_id, &view.view)),
-    }
-    pair("At stake", item.stakes.as_deref().unwrap_or_default());
-    pair("Suggested", item.recommendation.as_deref().unwrap_or_default());
-    if pairs.is_empty() {
-        pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
-    }
-    let badges = if item.ids.is_empty() { Vec::new() } else { vec![item.ids.join(", ")] };
-    ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
+/// What the judges of a side on a finding say. Their words need not repeat the side's name.
+fn side_words(side: &str, judges: &[&str], item: &AttentionItem) -> String {
+    let stand = side.to_lowercase();
+    let views = item.views.iter().filter(|view| judges.contains(&view.judge_id.as_str()));
+    let said = views.map(|view| match view.view.strip_prefix(&format!("{stand}. ")) {
+        None if view.view == stand => view.judge_id.clone(),
+        words => format!("{}: {}", view.judge_id, stop(words.unwrap_or(&view.view))),
+    });
+    said.collect::<Vec<_>>().join("; ")
 }
 
 /// A table for each round that is over.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
 use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
-use super::findings::{self, CriticalFindingRecord, NumberedFinding};
+use super::findings::{self, CriticalFindingRecord};
 use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
@@ -437,11 +437,7 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
 
 /// Findings below CRITICAL. Equal texts, and those that judges declare the same, are one.
 fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
-    let all: Vec<&NumberedFinding> = log.findings.iter().chain(&log.lesser).collect();
-    let things: Vec<(&str, Vec<usize>)> =
-        all.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
-    let last_round = log.rounds.last().map_or(0, |round| round.number);
-    let groups = findings::declared_groups(&log.judges, &things, last_round);
+    let (all, groups) = log.all_findings();
     let mut found: Vec<PanelFinding> = Vec::new();
     for (finding, group) in all.iter().zip(groups).skip(log.findings.len()) {
         let first = all.get(group).map(|first| first.id.clone()).filter(|first| *first != finding.id);

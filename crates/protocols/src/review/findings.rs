@@ -2,9 +2,11 @@
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
 use agon_core::ReplyFault;
+use agon_core::wording::{excerpt, spoken};
 use serde::Serialize;
 
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
+use super::packet::line_text;
 use super::replies::{
     ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus,
     OwnStatus, SecondVerdict,
@@ -37,6 +39,9 @@ pub struct ReviewFinding {
     pub raised_by: Vec<String>,
     /// Who else accepted it in round 2.
     pub accepted_by: Vec<String>,
+    /// What everybody says who accepts one of its reports.
+    #[serde(skip)]
+    pub acceptances: Vec<AcceptedFinding>,
     /// Who disputed it in round 2.
     pub disputed_by: Vec<DisputedFinding>,
     /// The rounds in which it was reported.
@@ -50,6 +55,14 @@ pub struct ReviewFinding {
     pub dropped: bool,
     /// Who dropped it in round 2, by its id.
     pub dropped_by: Vec<String>,
+}
+
+/// A judge's acceptance of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedFinding {
+    pub judge: String,
+    /// In whole sentences; empty if it gives no reason.
+    pub reason: String,
 }
 
 /// A judge's objection to a finding.
@@ -68,6 +81,9 @@ pub struct OtherWording {
     pub severity: FindingSeverity,
     pub description: String,
     pub location: Option<String>,
+    /// What its judge advises.
+    #[serde(skip)]
+    pub recommendation: Option<String>,
 }
 
 /// Whether a seat means this id, with or without the brackets in which it was shown.
@@ -95,7 +111,7 @@ pub(super) fn check_second_verdict(
     let mut faults = unknown_ids(log, judge, second);
     let is_changed = judge.first.as_ref().is_some_and(|first| first.verdict != second.now.verdict);
     let reason = second.changed_because.as_ref().filter(|_| is_changed);
-    if let Some(reason) = reason.filter(|reason| !is_evidence(log, judge, reason)) {
+    if let Some(reason) = reason.filter(|reason| verified_evidence(log, judge, reason).is_none()) {
         faults.push(format!(
             "`changed_because` does not verify: {}. Without such evidence, keep your verdict of round 1.",
             bar(reason.kind)
@@ -143,11 +159,12 @@ fn bar(kind: EvidenceKind) -> &'static str {
             "for code_location `citation` must be a path:line of the target, and `quote` that line, copied exactly"
         }
         EvidenceKind::MissedDetail => {
-            "for missed_detail `quote` must be copied exactly from the target, or `citation` must be the id of another judge's finding"
+            "for missed_detail `quote` must be copied exactly from the target, or `citation` must be the id of another judge's finding \
+             and `quote` copied exactly from that finding"
         }
         EvidenceKind::FactualError => {
-            "for factual_error `quote` must be copied exactly from your own verdict of round 1, and `citation` must be the path:line \
-             or the exact words of the target that contradict it"
+            "for factual_error `quote` must be copied exactly from your own words of round 1, and `citation` must be the path:line \
+             or the exact words of the target that contradict them"
         }
     }
 }
@@ -173,41 +190,94 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// Whether a verdict was changed without evidence that could be verified.
-///
-/// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
-pub(super) fn is_weak_flip(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
-    let (Some(first), Some((second, _))) = (&judge.first, &judge.second) else { return false };
-    let reason = second.changed_because.as_ref();
-    first.verdict != second.now.verdict && !reason.is_some_and(|reason| is_evidence(log, judge, reason))
+/// Evidence for a change of verdict that verifies, as reports put it.
+#[derive(Debug)]
+pub(super) struct ChangeEvidence {
+    /// What is cited.
+    pub(super) cited: String,
+    /// The same as a sentence of its own.
+    pub(super) sentence: String,
 }
 
-/// Whether the evidence for a change is in the packet, or in the findings that the judge was shown.
-fn is_evidence(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, reason: &ChangeReason) -> bool {
+/// The evidence of a judge that changed its verdict, if it verifies.
+///
+/// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
+pub(super) fn change_evidence(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<ChangeEvidence> {
+    let (second, _) = judge.second.as_ref().filter(|_| judge.is_changed())?;
+    verified_evidence(log, judge, second.changed_because.as_ref()?)
+}
+
+/// The evidence for a change, if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
+fn verified_evidence(
+    log: &ReviewLog<'_>,
+    judge: &ReviewJudge<'_>,
+    reason: &ChangeReason,
+) -> Option<ChangeEvidence> {
     let ChangeReason { kind, citation, quote } = reason;
-    let packet = log.packet();
-    match kind {
-        EvidenceKind::CodeLocation => packet.quotes_line(citation, quote),
-        EvidenceKind::MissedDetail => {
-            let names =
-                |id: &str| is_id(citation, id) || citation.contains(&format!("[{id}]")) || is_id(quote, id);
-            let cited = log.shown_findings(judge, false).find(|raised| names(&raised.id));
-            let Some(RaisedFinding { id, finding, .. }) = cited else { return packet.contains(quote) };
-            // A quote beside an id must be true, too.
-            let quoted = QuotedTexts::new(log.brief());
-            let is_true = |text: &&str| quoted.is_quoted(quote, text);
-            let is_bare = quote.trim().is_empty() || is_id(quote, id);
-            is_bare || packet.contains(quote) || finding_texts(finding).iter().any(is_true)
-        }
+    let cited = match kind {
+        EvidenceKind::CodeLocation => log.packet().quotes_line(citation, quote).then(|| reason.sentence())?,
+        EvidenceKind::MissedDetail => missed_detail(log, judge, reason)?,
         EvidenceKind::FactualError => {
-            let contradicts = |text: &str| {
-                let is_line = |place: &PacketLocation| place.is_verified && place.line.is_some();
-                packet.locate(text).as_ref().is_some_and(is_line) || packet.contains(text)
-            };
-            let is_claim = |text: &str| claims(judge).iter().any(|claim| is_quote_of(text, claim));
-            is_claim(quote) && contradicts(citation) || is_claim(citation) && contradicts(quote)
+            let withdrawn = |claim, against| withdrawn_claim(log, judge, claim, against);
+            return withdrawn(quote, citation).or_else(|| withdrawn(citation, quote));
         }
+    };
+    let sentence = format!("Its evidence ({}): {cited}", spoken(kind.as_str()));
+    Some(ChangeEvidence { cited, sentence })
+}
+
+/// What a judge missed, if it is in the packet or another judge's finding. Only what verifies is named.
+fn missed_detail(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, reason: &ChangeReason) -> Option<String> {
+    let ChangeReason { citation, quote, .. } = reason;
+    let (packet, words) = (log.packet(), quote.trim());
+    let names = |id: &str| is_id(citation, id) || citation.contains(&format!("[{id}]")) || is_id(quote, id);
+    let cited = log.shown_findings(judge, false).find(|raised| names(&raised.id));
+    let Some(RaisedFinding { id, finding, .. }) = cited else {
+        let is_elsewhere = packet.locate(citation).is_some() && !packet.quotes_line(citation, quote);
+        let cited = if is_elsewhere { format!("\u{201c}{words}\u{201d}") } else { reason.sentence() };
+        return packet.contains(quote).then_some(cited);
+    };
+    // A quote beside an id must be true, too.
+    let quoted = QuotedTexts::new(log.brief());
+    let is_of_finding = |text: &&str| quoted.is_quoted(quote, text);
+    match () {
+        () if words.is_empty() || is_id(quote, id) => Some(id.clone()),
+        () if finding_texts(finding).iter().any(is_of_finding) => {
+            Some(format!("{id} \u{201c}{words}\u{201d}"))
+        }
+        () => packet.contains(quote).then(|| format!("{id}, \u{201c}{words}\u{201d}")),
     }
+}
+
+/// A claim of round 1 that a judge takes back for something in the packet, if both are there.
+fn withdrawn_claim(
+    log: &ReviewLog<'_>,
+    judge: &ReviewJudge<'_>,
+    claim: &str,
+    against: &str,
+) -> Option<ChangeEvidence> {
+    const LINE_CHARS_MAX: usize = 200;
+    let packet = log.packet();
+    claims(judge).iter().find(|own| is_quote_of(claim, own))?;
+    let place = packet.locate(against).filter(|place| place.is_verified);
+    // Words of the target may name a place, too.
+    let is_words = packet.contains(against) && against.trim().contains(char::is_whitespace);
+    let (source, text) = match place.as_ref().and_then(|place| Some((place, place.line?))) {
+        Some((place, line)) if !is_words => {
+            let end = place.end_line.map_or(String::new(), |end| format!("-{end}"));
+            let text = line_text(log.brief(), place).map(|text| excerpt(&text, LINE_CHARS_MAX));
+            let text = text.map_or(String::new(), |text| format!(" (\u{201c}{text}\u{201d})"));
+            (format!("{}:{line}{end}", place.file), text)
+        }
+        _ => packet
+            .contains(against)
+            .then(|| (format!("\u{201c}{}\u{201d}", against.trim()), String::new()))?,
+    };
+    let own = format!("its own words of round 1, \u{201c}{}\u{201d}", claim.trim());
+    Some(ChangeEvidence {
+        cited: format!("{source} against {own}"),
+        sentence: format!("It withdraws {own}: {source} contradicts them{text}."),
+    })
 }
 
 /// What a judge said in round 1.
@@ -313,8 +383,9 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     let stands = |judge: &ReviewJudge<'_>| {
         reports.iter().any(|raised| raised.seat == judge.seat.id && !raised.is_dropped())
     };
-    let accepted_by =
-        judges(&|judge| !has_raised(judge) && answers(judge, OtherStatus::Accept, reports).next().is_some());
+    let acceptances = acceptances(log, reports);
+    let accepts = |judge: &ReviewJudge<'_>| acceptances.iter().any(|said| said.judge == judge.seat.id);
+    let accepted_by = judges(&|judge| !has_raised(judge) && accepts(judge));
     let disputes = log.judges.iter().filter(|judge| !has_raised(judge));
     let disputes = disputes.flat_map(|judge| {
         let said = answers(judge, OtherStatus::Dispute, reports);
@@ -342,6 +413,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         dropped: accepted_by.is_empty() && reports.iter().all(|raised| raised.is_dropped()),
         dropped_by: judges(&|judge| has_raised(judge) && !stands(judge)),
         accepted_by,
+        acceptances,
         disputed_by,
         answers,
         rounds,
@@ -351,6 +423,19 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
             .map(|raised| other_wording(raised))
             .collect(),
     })
+}
+
+/// Everybody who accepts one of these reports, with all the reasons given.
+fn acceptances(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Vec<AcceptedFinding> {
+    let acceptance = |judge: &ReviewJudge<'_>| {
+        let said: Vec<&str> = answers(judge, OtherStatus::Accept, reports).collect();
+        let mut reasons: Vec<String> =
+            said.iter().filter(|reason| !reason.is_empty()).map(|reason| sentence(reason)).collect();
+        reasons.dedup();
+        let accepted = AcceptedFinding { judge: judge.seat.id.clone(), reason: reasons.join(" ") };
+        (!said.is_empty()).then_some(accepted)
+    };
+    log.judges.iter().filter_map(acceptance).collect()
 }
 
 /// The reasons of a judge that accepts or disputes one of these reports.
@@ -365,8 +450,9 @@ fn answers<'j>(
 }
 
 fn other_wording(raised: &RaisedFinding) -> OtherWording {
-    let JudgeFinding { severity, description, location, .. } = raised.finding.clone();
-    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), severity, description, location }
+    let JudgeFinding { severity, description, location, recommendation, .. } = raised.finding.clone();
+    let (id, judge) = (raised.id.clone(), raised.seat.clone());
+    OtherWording { id, judge, severity, description, location, recommendation }
 }
 
 /// What a judge said to its own finding in round 2, where that is news: another severity, a drop, or why it stands although it is

@@ -6,6 +6,7 @@ use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::findings::ChangeEvidence;
 use super::replies::{
     FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnFindingStatus, OwnStatus, SecondVerdict,
 };
@@ -34,6 +35,8 @@ pub(super) struct ReviewJudge<'a> {
     /// Whether it restated its verdict in a call of its own.
     pub(super) restated: bool,
     pub(super) second: Option<(SecondVerdict, &'a Value)>,
+    /// The evidence for its change of verdict, where it verifies.
+    pub(super) evidence: Option<ChangeEvidence>,
     /// Whether it changed its verdict without evidence that could be verified.
     pub(super) is_weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
@@ -84,9 +87,16 @@ impl<'a> ReviewJudge<'a> {
             first,
             restated: value(ReviewPhase::Restate).is_some(),
             second,
+            evidence: None,
             is_weak_flip: false,
             is_reverted: false,
         })
+    }
+
+    /// Whether its verdicts of the two rounds differ.
+    pub(super) fn is_changed(&self) -> bool {
+        let verdicts = self.first.as_ref().zip(self.second.as_ref());
+        verdicts.is_some_and(|(first, (second, _))| first.verdict != second.now.verdict)
     }
 
     /// The answer of round 2, unless it was reverted.
@@ -142,10 +152,12 @@ impl<'a> ReviewLog<'a> {
         }
         let findings = raised_findings(&judges);
         let mut log = Self { debate, options, judges, findings, packet: OnceCell::new() };
-        let weak: Vec<bool> = log.judges.iter().map(|judge| findings::is_weak_flip(&log, judge)).collect();
-        for (judge, is_weak) in log.judges.iter_mut().zip(weak) {
-            judge.is_weak_flip = is_weak;
-            judge.is_reverted = is_weak && log.options.strict_anchoring;
+        let evidence: Vec<Option<ChangeEvidence>> =
+            log.judges.iter().map(|judge| findings::change_evidence(&log, judge)).collect();
+        for (judge, evidence) in log.judges.iter_mut().zip(evidence) {
+            judge.is_weak_flip = judge.is_changed() && evidence.is_none();
+            judge.is_reverted = judge.is_weak_flip && log.options.strict_anchoring;
+            judge.evidence = evidence;
         }
         for raised in &mut log.findings {
             let judge = log.judges.iter().find(|judge| judge.seat.id == raised.seat);

@@ -5,7 +5,7 @@ use agon_core::{Brief, BriefFile, Invalid, Request};
 use serde::Serialize;
 
 use crate::named_lists::name_key;
-use crate::packet_lines::{PacketLines, read_diff, with_line_numbers};
+use crate::packet_lines::{PacketLines, PacketLocation, read_diff, with_line_numbers};
 use crate::quotes::QuotedTexts;
 
 /// What a review is called when the user gave no text.
@@ -176,6 +176,27 @@ pub(super) fn slug(brief: &Brief) -> String {
 fn file_stem(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+}
+
+/// The text of the lines that a location names. Nothing if there are none, or if a diff has an old and a new line of one number.
+pub(super) fn line_text(brief: &Brief, place: &PacketLocation) -> Option<String> {
+    let first = place.line?;
+    let numbers = first..=place.end_line.unwrap_or(first);
+    let text = |line: &String| {
+        let (number, text) = line.split_once(" | ")?;
+        let number: u64 = number.trim_start_matches(['+', '-']).trim().parse().ok()?;
+        numbers.contains(&number).then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let is_file = |item: &PacketItem| {
+        let path = item.what.strip_prefix("File ").or_else(|| item.what.strip_prefix("Diff of "));
+        path.is_some_and(|path| path.strip_prefix("./").unwrap_or(path) == place.file)
+    };
+    let texts = |item: PacketItem| {
+        let lines: Vec<String> = item.lines.iter().filter_map(text).collect();
+        let text = lines.join(" ");
+        (lines.len() == numbers.clone().count() && !text.trim().is_empty()).then_some(text)
+    };
+    items(brief).into_iter().filter(is_file).find_map(texts)
 }
 
 /// The packet by line, against which the judges' locations and quotes are verified.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::prompt::entry_question;
 
 agon_core::option_words! {
-    /// Whether the target may ship.
+    /// Whether the target may go ahead.
     #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "UPPERCASE")]
     pub enum JudgeVerdict {
@@ -36,7 +36,7 @@ agon_core::option_words! {
 /// Something that a judge found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgeFinding {
-    /// How severe is it? critical: it must not ship; significant: fix it before or soon after; minor: optional.
+    /// How severe is it? critical: the target must not go ahead like this; significant: fix it before or soon after; minor: optional.
     pub severity: FindingSeverity,
     /// What goes wrong, and when?
     #[schemars(length(max = 4000))]
@@ -69,7 +69,7 @@ pub struct FirstVerdict {
     /// What is the most important thing to know about the target?
     #[schemars(length(max = 4000))]
     pub key_insight: String,
-    /// May the target ship? PASS: as it is. WARN: yes, but something should be fixed. FAIL: not before something is fixed.
+    /// May the target go ahead? PASS: as it is. WARN: yes, but something should be fixed. FAIL: not before something is fixed.
     pub verdict: JudgeVerdict,
     /// How sure are you of the verdict?
     pub confidence: JudgeConfidence,
@@ -104,11 +104,11 @@ pub struct SecondVerdict {
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub steel_man: String,
-    /// Which claims of other judges are wrong?
+    /// Which claims of other judges, beyond their findings, are wrong?
     #[serde(default)]
     #[schemars(length(max = 24))]
     pub challenges: Vec<VerdictChallenge>,
-    /// Which points of other judges do you accept?
+    /// Which points of other judges, beyond their findings, do you accept?
     #[serde(default)]
     #[schemars(length(max = 24))]
     pub acknowledgments: Vec<AcceptedPoint>,
@@ -154,7 +154,7 @@ pub struct OtherFindingStatus {
     pub id: String,
     /// Is it a problem? accept: you checked it and it is; dispute: you checked it and it is not.
     pub status: OtherStatus,
-    /// Why?
+    /// Why? If you accept it and its severity is wrong, say that first.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub reason: String,
@@ -213,7 +213,7 @@ pub struct ChangeReason {
     /// What does the evidence point to: path:line, the id of a finding, or what contradicts you?
     #[schemars(length(max = 4000))]
     pub citation: String,
-    /// Which words are the evidence? Copy them exactly.
+    /// Which words are the evidence? Copy them exactly; for factual_error, from what you said in round 1.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub quote: String,

@@ -1,7 +1,7 @@
 //! What readers see of a review: headline, outline, the table after each round, and who held which verdict.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{excerpt, heading, spoken};
+use agon_core::wording::{excerpt, heading};
 use agon_core::{
     Ballot, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline, PositionChange,
     PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, RoundSummary, SeatPosition,
@@ -9,13 +9,12 @@ use agon_core::{
 };
 use serde_json::Value;
 
-use super::findings::{OtherWording, ReviewFinding};
+use super::findings::{AcceptedFinding, OtherWording, ReviewFinding};
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeVerdict};
-use super::verdict::{
-    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewRuling, VerdictShift,
-};
+use super::verdict::{self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewRuling};
 use super::{ReviewPhase, records, seats};
+use crate::quotes::is_same_text;
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
@@ -26,6 +25,8 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
         (Some(judged), Some(gate)) => judged_outline(log, judged, gate),
         _ => Outline { answer: answers(log), ..Outline::default() },
     };
+    let dissent = verdict::final_dissent(log).into_iter();
+    let dissent = dissent.map(|dissent| dissent_item(judged, dissent)).collect();
     let is_over = log.debate.outcome.is_some();
     let footer = || part("Who was heard", vec![ReportBlock::Line(verdict.footer.clone())]);
     DebateView {
@@ -34,7 +35,7 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
         positions: positions(log),
         ballots: log.judges.iter().filter_map(ballot).collect(),
         votes: log.judges.iter().filter_map(vote).collect(),
-        dissent: verdict::final_dissent(log).into_iter().map(dissent_item).collect(),
+        dissent,
         round_summaries: [1, 2].into_iter().filter_map(|round| round_summary(log, round)).collect(),
         records: records::records(log),
         checks: Vec::new(),
@@ -42,8 +43,30 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
     }
 }
 
-fn dissent_item(dissent: ReviewDissent) -> ReportItem {
-    ReportItem { who: Some(dissent.judge), text: dissent.position, note: Some(dissent.reason) }
+/// A dissent, with what its judge says to the findings that decided against it and that it accepts.
+fn dissent_item(judged: Option<&JudgedResult>, dissent: ReviewDissent) -> ReportItem {
+    let mut note = dissent.reason;
+    for found in judged.into_iter().flat_map(|judged| deciding_findings(judged, &dissent.judge)) {
+        let own = found.acceptances.iter().find(|said| said.judge == dissent.judge);
+        if let Some(said) = own.filter(|said| !said.reason.is_empty()) {
+            let (ids, reason) = (found.ids.join(", "), shortened(&said.reason));
+            note = format!("{} On {ids}, which it accepts: {reason}", sentence(&note));
+        }
+    }
+    ReportItem { who: Some(dissent.judge), text: dissent.position, note: Some(note) }
+}
+
+/// The most severe findings of the judges with the worst verdict, if this judge has a milder one.
+fn deciding_findings<'j>(judged: &'j JudgedResult, judge: &str) -> Vec<&'j ReviewFinding> {
+    let verdict = |judge: &str| judged.judges.iter().find(|record| record.judge == judge)?.verdict;
+    let worst = judged.judges.iter().filter_map(|record| record.verdict).max();
+    let is_behind =
+        |found: &ReviewFinding, judge: &String| verdict(judge) == worst && !found.dropped_by.contains(judge);
+    let findings = judged.findings.iter().filter(|found| !found.dropped && verdict(judge) < worst);
+    let findings = findings.filter(|found| found.judges.iter().any(|judge| is_behind(found, judge)));
+    let findings: Vec<&ReviewFinding> = findings.collect();
+    let severity = findings.iter().map(|found| found.finding.severity).min();
+    findings.into_iter().filter(|found| Some(found.finding.severity) == severity).collect()
 }
 
 fn count_note(log: &ReviewLog<'_>) -> Vec<String> {
@@ -108,7 +131,7 @@ fn judged_outline(log: &ReviewLog<'_>, judged: &JudgedResult, gate: &GateReport)
 fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
     let findings = |severity: FindingSeverity| {
         let found = judged.findings.iter().filter(|found| found.finding.severity == severity);
-        let items: Vec<ReportItem> = found.map(finding_item).collect();
+        let items: Vec<ReportItem> = found.map(|found| finding_item(found, judged.judges.len())).collect();
         (!items.is_empty()).then(|| group(&heading(severity.as_str()), vec![ReportBlock::Items(items)]))
     };
     let severities = [FindingSeverity::Critical, FindingSeverity::Significant, FindingSeverity::Minor];
@@ -116,7 +139,7 @@ fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
     (!groups.is_empty()).then(|| part("Findings", groups))
 }
 
-fn finding_item(found: &ReviewFinding) -> ReportItem {
+fn finding_item(found: &ReviewFinding, judges: usize) -> ReportItem {
     let finding = &found.finding;
     let unverified = if found.unverified { " (unverified: not in the target)" } else { "" };
     let place = finding.location.as_ref().map(|place| format!("{}{unverified}", place.trim()));
@@ -124,15 +147,18 @@ fn finding_item(found: &ReviewFinding) -> ReportItem {
     let mut note: Vec<String> = Vec::new();
     note.extend((!place.is_empty()).then(|| format!("{}.", place.join(", "))));
     let advice = finding.recommendation.as_deref().and_then(non_empty).filter(|_| !found.dropped);
-    note.extend(advice.map(|advice| format!("Advice: {}", sentence(&advice))));
-    note.push(format!("Found by {}.", found.raised_by.join(", ")));
-    note.extend(found.also.iter().map(|other| {
-        let OtherWording { id, judge, severity, description, .. } = other;
-        format!("{judge} reports it as {id}, {}: {}", severity.as_str(), sentence(description))
-    }));
-    let accepted =
-        (!found.accepted_by.is_empty()).then(|| format!("Accepted by {}.", found.accepted_by.join(", ")));
-    note.extend(accepted);
+    note.extend(advice.iter().map(|advice| format!("Advice: {}", sentence(advice))));
+    note.push(found_by(found, judges));
+    let mut advised: Vec<String> = advice.into_iter().collect();
+    for OtherWording { id, judge, severity, description, recommendation, .. } in &found.also {
+        let (severity, description) = (severity.as_str(), sentence(description));
+        note.push(format!("{judge} reports it as {id}, {severity}: {description}"));
+        let other = recommendation.as_deref().and_then(non_empty).filter(|_| !found.dropped);
+        let other = other.filter(|other| !advised.iter().any(|advice| is_same_text(advice, other)));
+        note.extend(other.iter().map(|other| format!("Its advice: {}", sentence(other))));
+        advised.extend(other);
+    }
+    note.extend(acceptances(found));
     note.extend(found.disputed_by.iter().map(|disputed| match disputed.reason.as_str() {
         "" => format!("Disputed by {}.", disputed.judge),
         reason => format!("Disputed by {}: {}", disputed.judge, sentence(reason)),
@@ -144,6 +170,27 @@ fn finding_item(found: &ReviewFinding) -> ReportItem {
         text: finding.description.trim().to_owned(),
         note: Some(note.join(" ")),
     }
+}
+
+/// Who raised a finding. One that was first raised in round 2 was shown to nobody.
+fn found_by(found: &ReviewFinding, judges: usize) -> String {
+    let who = found.raised_by.join(", ");
+    if found.rounds != [2] {
+        return format!("Found by {who}.");
+    }
+    let apart = if found.raised_by.len() > 1 { ", each on its own" } else { "" };
+    let unread = if found.raised_by.len() < judges { "; no other judge has read it" } else { "" };
+    format!("Found by {who} in round 2{apart}{unread}.")
+}
+
+/// Who accepts a finding without having raised it, with the reasons given.
+fn acceptances(found: &ReviewFinding) -> Vec<String> {
+    let accepted = found.acceptances.iter().filter(|said| found.accepted_by.contains(&said.judge));
+    let (silent, spoken): (Vec<&AcceptedFinding>, Vec<_>) = accepted.partition(|said| said.reason.is_empty());
+    let silent: Vec<&str> = silent.iter().map(|said| said.judge.as_str()).collect();
+    let silent = (!silent.is_empty()).then(|| format!("Accepted by {}.", silent.join(", ")));
+    let spoken = spoken.iter().map(|said| format!("Accepted by {}: {}", said.judge, shortened(&said.reason)));
+    silent.into_iter().chain(spoken).collect()
 }
 
 fn recommendation_list(judged: &JudgedResult) -> Option<ReportSection> {
@@ -177,6 +224,11 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             (Some(_), None) => "none",
             (None, None) => "",
         };
+        let confidence = [judge.first.as_ref(), judge.second.as_ref().map(|(second, _)| &second.now)];
+        let mut confidence: Vec<&str> =
+            confidence.into_iter().flatten().map(|said| said.confidence.as_str()).collect();
+        confidence.dedup();
+        let confidence = confidence.join(" -> ");
         let counts =
             counted.map(|(round, counted)| format!("{} (R{})", counted.verdict.as_str(), round as u8));
         rows.push(columns([
@@ -185,11 +237,10 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             &record.vendor,
             judge.first.as_ref().map_or("absent", |first| first.verdict.as_str()),
             second,
-            counted.map_or("", |(_, counted)| counted.confidence.as_str()),
+            &confidence,
             counts.as_deref().unwrap_or("nothing"),
         ]));
-        let shift = judged.shifts.iter().find(|shift| shift.judge == record.judge).and_then(shift_reason);
-        let note = record.note.clone().or(shift);
+        let note = record.note.clone().or_else(|| shift_reason(judge));
         let insight = counted.and_then(|(_, counted)| non_empty(&counted.key_insight));
         let (text, note) = if insight.is_some() { (insight, note) } else { (note, None) };
         items.extend(text.map(|text| ReportItem { who: Some(record.judge.clone()), text, note }));
@@ -214,17 +265,31 @@ fn is_split(judged: &JudgedResult) -> bool {
 }
 
 /// Why a judge changed its verdict, where the evidence verifies.
-fn shift_reason(shift: &VerdictShift) -> Option<String> {
-    let reason = shift.because.as_ref().filter(|_| !shift.weak_flip)?;
-    let (r1, r2) = (shift.r1.as_str(), shift.r2.as_str());
-    Some(format!("{r1} to {r2}. Its evidence ({}): {}", spoken(reason.kind.as_str()), reason.sentence()))
+fn shift_reason(judge: &ReviewJudge<'_>) -> Option<String> {
+    let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
+    let (r1, r2) = (first.verdict.as_str(), second.now.verdict.as_str());
+    Some(format!("{r1} to {r2}. {}", judge.evidence.as_ref()?.sentence))
 }
 
 /// A text with a mark at its end, because something follows it.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
-    let stop = if text.ends_with(['.', '!', '?', '\u{3002}', '\u{2026}', '"']) { "" } else { "." };
+    let is_ended = text.ends_with(['.', '!', '?', '\u{3002}', '\u{2026}', '"']) || text.ends_with("[...]");
+    let stop = if is_ended { "" } else { "." };
     format!("{text}{stop}")
+}
+
+/// The first sentences of a text, as many as fit. What is missing is marked.
+fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 300;
+    let Some((end, _)) = text.char_indices().nth(CHARS_MAX) else { return text.to_owned() };
+    let kept = text.get(..end).unwrap_or_default();
+    let ends = [". ", "! ", "? ", ".\n", "\u{3002}", "\u{ff01}", "\u{ff1f}"].into_iter();
+    let whole = ends.filter_map(|mark| kept.rfind(mark).map(|at| at + mark.trim_end().len())).max();
+    match whole.and_then(|end| kept.get(..end)) {
+        Some(whole) => format!("{whole} [...]"),
+        None => excerpt(text, CHARS_MAX),
+    }
 }
 
 pub(super) fn non_empty(text: &str) -> Option<String> {
@@ -330,12 +395,12 @@ fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition
     let Some((second, _)) = judge.second.as_ref().filter(|(second, _)| second.now.verdict != first) else {
         return position(judge, first, None);
     };
-    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said =
-        second.changed_because.as_ref().map(|reason| excerpt(&one_line(reason.sentence()), CITED_CHARS_MAX));
-    let change = match judge.is_weak_flip {
-        true => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
-        false => PositionChange { cited: said.into_iter().collect(), reason: None },
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = |text: &str| excerpt(&one_line(text), CITED_CHARS_MAX);
+    let said = second.changed_because.as_ref().map(|reason| shown(&reason.sentence()));
+    let change = match &judge.evidence {
+        None => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
+        Some(evidence) => PositionChange { cited: vec![shown(&evidence.cited)], reason: None },
     };
     position(judge, second.now.verdict, Some(change))
 }

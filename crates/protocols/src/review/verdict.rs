@@ -457,7 +457,7 @@ fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
 
 fn shift(judge: &ReviewJudge<'_>) -> Option<VerdictShift> {
     let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
-    let changed = first.verdict != second.now.verdict;
+    let changed = judge.is_changed();
     Some(VerdictShift {
         judge: judge.seat.id.clone(),
         r1: first.verdict,
@@ -497,9 +497,8 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
         return (Fate::Minority, "the vendors disagree, and the user decides".into());
     }
     let last = judge.counted_verdict().unwrap_or(first.verdict);
-    let reason = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
-    let because = match reason.filter(|_| !judge.is_weak_flip) {
-        Some(reason) => format!(": {}", reason.sentence()),
+    let because = match &judge.evidence {
+        Some(evidence) => format!(": {}", evidence.cited),
         None => " without evidence that could be verified (a weak flip)".into(),
     };
     let (own, word) = (last.as_str(), ruling.as_str());

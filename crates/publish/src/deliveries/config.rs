@@ -1,7 +1,7 @@
 //! `[destinations.NAME]` and `[[hooks]]` of `agon.toml`, and what a file found in the working directory may not do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_core::{Invalid, Status};
@@ -146,15 +146,6 @@ impl DestinationConfig {
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
     }
-
-    /// What it would do that a found configuration may not.
-    fn danger(&self) -> Option<String> {
-        let sends =
-            || self.url_env.as_ref().map(|variable| format!("send debates to the address in {variable}"));
-        let runs = || self.command.first().map(|program| runs_program(program));
-        let writes = || self.dir.as_deref().and_then(writes_outside);
-        self.url.as_deref().and_then(sends_away).or_else(sends).or_else(runs).or_else(writes)
-    }
 }
 
 /// Shows no secret that an address may contain.
@@ -286,14 +277,6 @@ impl HookConfig {
             }
         }
     }
-
-    /// What it would do that a found configuration may not.
-    fn danger(&self) -> Option<String> {
-        let runs =
-            || self.command.as_ref().and_then(|command| command.first()).map(|program| runs_program(program));
-        let writes = || self.export.as_ref().and_then(|export| writes_outside(&export.dir));
-        self.webhook.as_deref().and_then(sends_away).or_else(runs).or_else(writes)
-    }
 }
 
 /// Shows no secret that an address may contain.
@@ -326,42 +309,6 @@ pub fn check_config(
         }
     }
     Ok(())
-}
-
-/// Refuses what an `agon.toml` found in the working directory may not do: run a program, send debates to another machine,
-/// or write outside the folder. Such a file may have come with somebody else's files.
-pub fn check_found(
-    destinations: &BTreeMap<String, DestinationConfig>,
-    hooks: &[HookConfig],
-) -> Result<(), Invalid> {
-    let of_destination = |(name, destination): (&String, &DestinationConfig)| {
-        Some((format!("[destinations.{}]", visible_text(name)), destination.danger()?))
-    };
-    let of_hook =
-        |(number, hook): (usize, &HookConfig)| Some((format!("[[hooks]] number {number}"), hook.danger()?));
-    let dangers = destinations.iter().filter_map(of_destination);
-    match dangers.chain((1..).zip(hooks).filter_map(of_hook)).next() {
-        Some((section, danger)) => Err(Invalid(format!(
-            "{section} would {danger}, but this agon.toml was only found in the working directory: if you trust it, \
-             pass `--config agon.toml`"
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn sends_away(url: &str) -> Option<String> {
-    let address = WebAddress::parse(url).ok().filter(|address| !address.is_loopback())?;
-    Some(format!("send debates to {address}"))
-}
-
-fn runs_program(program: &str) -> String {
-    let shown: String = program.chars().filter(|c| !c.is_control()).collect();
-    format!("run the program {shown:?}")
-}
-
-fn writes_outside(dir: &Path) -> Option<String> {
-    let inside = dir.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    (!inside).then(|| "write files outside this folder".to_owned())
 }
 
 fn is_command(words: &[String]) -> bool {
@@ -481,34 +428,5 @@ mod tests {
         let toml = "[destinations.a]\nurl = \"https://a.example/SESAME\"\n[[hooks]]\nwebhook = \"https://a.example/SESAME\"";
         let shown = format!("{:?}", read(toml).unwrap());
         assert!(shown.contains("https://a.example/\u{2026}") && !shown.contains("SESAME"), "{shown}");
-    }
-
-    #[test]
-    fn a_found_config_may_not_send_away_run_programs_or_write_outside() {
-        for (toml, danger) in [
-            (
-                "[destinations.x]\nurl = \"https://a.example/s\"",
-                Some("[destinations.x] would send debates to https://a.example/"),
-            ),
-            ("[destinations.x]\nurl_env = \"HOOK\"", Some("to the address in HOOK")),
-            ("[destinations.x]\ncommand = [\"rm\\u001b[2J\"]", Some("run the program \"rm[2J\"")),
-            ("[destinations.x]\ndir = \"/etc\"", Some("write files outside")),
-            ("[[hooks]]\ncommand = [\"rm\"]", Some("[[hooks]] number 1 would run the program \"rm\"")),
-            ("[[hooks]]\nwebhook = \"http://127.0.0.1.a.example/\"", Some("send debates")),
-            ("[[hooks]]\nexport = { dir = \"../x\" }", Some("write files outside")),
-            ("[destinations.x]\nurl = \"http://127.0.0.1:8080/\"\n[[hooks]]\nwebhook = \"x\"", None),
-            ("[[hooks]]\nwebhook = \"http://localhost/\"", None),
-            ("[[hooks]]\nexport = { dir = \"./results/arena\" }", None),
-        ] {
-            let file = read(toml).unwrap();
-            let refused = check_found(&file.destinations, &file.hooks).err().map(|why| why.0);
-            match danger {
-                None => assert_eq!(refused, None, "{toml}"),
-                Some(part) => {
-                    let why = refused.unwrap();
-                    assert!(why.contains(part) && why.contains("--config agon.toml"), "{toml}: {why}");
-                }
-            }
-        }
     }
 }

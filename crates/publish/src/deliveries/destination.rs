@@ -166,13 +166,6 @@ impl WebAddress {
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
-
-    /// Whether it is on this machine.
-    pub(super) fn is_loopback(&self) -> bool {
-        let host = self.0.host_str().unwrap_or_default();
-        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-        host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
-    }
 }
 
 impl fmt::Display for WebAddress {

@@ -29,8 +29,7 @@ mod send;
 pub mod signature;
 
 pub use config::{
-    DestinationConfig, DestinationKind, ExportConfig, HookConfig, HookTrigger, check_config, check_found,
-    hooks_for,
+    DestinationConfig, DestinationKind, ExportConfig, HookConfig, HookTrigger, check_config, hooks_for,
 };
 pub use destination::{Destination, ReportFormat, WebAddress};
 pub use outbox::{DeliveredOutcome, DueDelivery, Outbox, OutcomeRenderer};

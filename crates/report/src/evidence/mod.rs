@@ -8,12 +8,13 @@ pub(crate) mod paths;
 
 pub(crate) use measures::measures;
 
+use agon_core::wording::excerpt;
 use agon_core::{
-    ChartPoint, PositionFlip, ReportBlock, ReportLength, ReportSection, RoundChart, SectionKind,
+    ChartPoint, PositionFlip, ReportBlock, ReportItem, ReportLength, ReportSection, RoundChart, SectionKind,
 };
 
 use crate::report_source::ReportSource;
-use paths::{after_round, column_head};
+use paths::{after_round, round_head};
 
 /// The paragraph, and what each seat held in each round.
 pub(crate) fn what_the_debate_did(source: &ReportSource<'_>, length: ReportLength) -> Option<ReportSection> {
@@ -23,8 +24,30 @@ pub(crate) fn what_the_debate_did(source: &ReportSource<'_>, length: ReportLengt
     blocks.extend(paths::is_worth_drawing(&paths).then_some(ReportBlock::Paths(paths)));
     if length == ReportLength::Full {
         blocks.extend(agreement_chart(source).map(ReportBlock::Chart));
+    } else if source.view.positions.are_texts {
+        let changes: Vec<ReportItem> =
+            source.evidence.flips.iter().take(CHANGES_MAX).map(|flip| change_item(source, flip)).collect();
+        blocks.extend((!changes.is_empty()).then_some(ReportBlock::Items(changes)));
     }
     (!blocks.is_empty()).then(|| ReportSection::new(SectionKind::Evidence, "What the debate did", blocks))
+}
+
+/// The most changes that the short report lists.
+const CHANGES_MAX: usize = 7;
+/// The seat's own words for a change are cut to this length.
+const REASON_CHARS_MAX: usize = 200;
+
+/// When a seat changed and because of what.
+fn change_item(source: &ReportSource<'_>, flip: &PositionFlip) -> ReportItem {
+    let why = match (flip.cited.as_slice(), &flip.reason) {
+        ([], None) => ", without a verified citation or a reason".to_owned(),
+        ([], Some(reason)) => {
+            format!(", without a verified citation: {}", excerpt(reason, REASON_CHARS_MAX))
+        }
+        (cited, _) => format!(" because of {}", cited.join("; ")),
+    };
+    let text = format!("changed in round {}{why}", flip.round);
+    ReportItem { who: Some(source.name(&flip.seat)), text, note: None }
 }
 
 /// Agreement and spread by round. A single round gives nothing to draw, and a round that nobody sorted is a gap.
@@ -32,7 +55,7 @@ fn agreement_chart(source: &ReportSource<'_>) -> Option<RoundChart> {
     let rows = &source.evidence.agreement;
     let points = rows.iter().map(|row| ChartPoint {
         round: after_round(row.round),
-        tick: column_head(row.round),
+        tick: round_head(row.round),
         first: row.pairwise,
         second: row.entropy,
     });

@@ -13,8 +13,14 @@ use crate::report_source::ReportSource;
 /// Who changed, how the verdict relates to the first positions, which rounds were idle, and how independent the seats are.
 pub(super) fn paragraph(source: &ReportSource<'_>) -> Option<String> {
     let facts = EvidenceFacts::new(source)?;
-    let sentences =
-        [facts.changes(), facts.ballots(), facts.verdict(), facts.idle_rounds(), facts.independence()];
+    let sentences = [
+        facts.changes(),
+        facts.ballots(),
+        facts.verdict(),
+        facts.turn(),
+        facts.idle_rounds(),
+        facts.independence(),
+    ];
     let sentences: Vec<String> = sentences.into_iter().flatten().collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
@@ -101,7 +107,20 @@ impl<'a> EvidenceFacts<'a> {
             _ => String::new(),
         };
         let who = capitalized(&self.some_of(changed, self.seats));
-        Some(format!("{who} {what} in {when}{details}{}.", self.citation_words(&flips, changed)))
+        let citation = self.citation_words(&flips, changed);
+        Some(format!("{who} {what} in {when}{details}{citation}{}.", self.other_revisions(&flips)))
+    }
+
+    /// The end of the sentence if other seats revised the text of a position that they kept.
+    fn other_revisions(&self, flips: &[&PositionFlip]) -> String {
+        let revised = self.own_rounds.iter().flat_map(|round| &round.stands);
+        let revised = revised.filter(|held| held.change.is_some()).map(|held| held.seat.as_str());
+        let kept = revised.filter(|seat| flips.iter().all(|flip| flip.seat != *seat));
+        match distinct(kept).len() {
+            0 => String::new(),
+            1 => "; one other revised its position without giving it up".to_owned(),
+            some => format!("; {} others revised theirs without giving them up", number_word(some)),
+        }
     }
 
     /// Whether one of the changes is from or to a text that nobody compared with the others.
@@ -237,6 +256,29 @@ impl<'a> EvidenceFacts<'a> {
         };
         let unknown = matches!(self.known_verdict(), KnownVerdict::Unknown).then(|| self.unknown_verdict());
         Some([Some(sentence), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    }
+
+    /// In which round the protocol's own rule first gave the verdict for good, and by whose change.
+    fn turn(&self) -> Option<String> {
+        let KnownVerdict::Held(decided) = self.known_verdict() else { return None };
+        let rounds = &self.history.rounds;
+        // With one round of changes there is nothing to choose from.
+        let is_told = rounds.len() > 2 && !self.history.are_texts;
+        let before = rounds.iter().rposition(|round| round.ruling.as_deref() != Some(decided));
+        let turned = before.filter(|_| is_told).and_then(|before| rounds.get(before + 1))?;
+        let when = if turned.ballots { "the vote".to_owned() } else { after_round(turned.round) };
+        let mut flips = self.evidence.flips.iter().filter(|flip| flip.round == turned.round);
+        let by = match (flips.next(), flips.next()) {
+            (Some(only), None) if turned.ballots => {
+                format!(", by the vote of {}", self.source.name(&only.seat))
+            }
+            (Some(only), None) => {
+                let how = if only.evidenced { "with" } else { "without" };
+                format!(", by {}'s change {how} a verified citation", self.source.name(&only.seat))
+            }
+            _ => String::new(),
+        };
+        Some(format!("The {} turned in {when}{by}.", self.noun()))
     }
 
     fn known_verdict(&self) -> KnownVerdict<'a> {
@@ -430,7 +472,8 @@ impl<'a> EvidenceFacts<'a> {
         let Some(last) = last else { return format!("{}.", capitalized(&takes)) };
         match (last.plurality(), verdict) {
             (Some(most), verdict) => {
-                let who = if last.distinct().len() == 1 { "all" } else { "most" };
+                let holders = last.stands.iter().filter(|held| held.position == most).count();
+                let who = self.some_of(holders, last.stands.len());
                 let end = match verdict {
                     KnownVerdict::Held(decided) if most == *decided => format!("and that is the {noun}"),
                     _ => format!("but {}", self.stated()),

@@ -40,7 +40,9 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
         }
     });
     let seats = seats.collect();
-    PositionPaths { seats, rounds, positions, scored }
+    let votes = source.view.positions.rounds.iter().filter(|round| round.ballots);
+    let vote_rounds = votes.map(|round| round.round).collect();
+    PositionPaths { seats, rounds, vote_rounds, positions, scored }
 }
 
 /// Whether there is anything to draw. With one round there is no path.
@@ -114,7 +116,16 @@ pub(crate) fn step_cell(seat: &SeatPath, place: usize, keys: &[String]) -> Strin
 }
 
 /// A round as the head of a column.
-pub(crate) fn column_head(round: u32) -> String {
+pub(crate) fn column_head(paths: &PositionPaths, round: u32) -> String {
+    match paths.vote_rounds.as_slice() {
+        [vote] if *vote == round => "vote".to_owned(),
+        votes if votes.contains(&round) => format!("R{round} vote"),
+        _ => round_head(round),
+    }
+}
+
+/// A round in a chart.
+pub(crate) fn round_head(round: u32) -> String {
     if round == 0 { "start".to_owned() } else { format!("R{round}") }
 }
 

@@ -162,7 +162,7 @@ pub(super) fn round_ticks(paths: &PositionPaths, left: f64, y: f64) -> Markup {
     html! {
         @for (place, round) in paths.rounds.iter().enumerate().step_by(every(rounds)) {
             text class="axis" x=(px(x_of(place, rounds, left))) y=(px(y)) text-anchor="middle" {
-                (column_head(*round))
+                (column_head(paths, *round))
             }
         }
     }

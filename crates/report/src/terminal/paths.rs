@@ -28,7 +28,8 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalSty
     let mut lines = Vec::new();
     let places: Vec<usize> = (0..paths.rounds.len()).collect();
     for band in places.chunks(grid.columns) {
-        let heads = band.iter().filter_map(|place| paths.rounds.get(*place)).map(|round| column_head(*round));
+        let heads =
+            band.iter().filter_map(|place| paths.rounds.get(*place)).map(|round| column_head(paths, *round));
         lines.push(style.dim(&grid.row("", heads, style)));
         for seat in &paths.seats {
             let cells = band.iter().map(|place| step_cell(seat, *place, &keys));
@@ -50,13 +51,19 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalSty
 
 fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &TerminalStyle) -> Vec<String> {
     let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
-    let mut lines: Vec<String> = held_positions(paths, keys)
-        .take(LEGEND_MAX)
-        .map(|(key, position)| {
-            let told = format!("{key}{}{position}", " ".repeat(GAP + widest.saturating_sub(key.width())));
-            cut(&told, room, style)
-        })
-        .collect();
+    let held: Vec<(&String, &String)> = held_positions(paths, keys).take(LEGEND_MAX).collect();
+    let shown = |position: &str| cut(position, room.saturating_sub(widest + GAP), style);
+    let is_ambiguous =
+        |position: &str| held.iter().filter(|(_, other)| shown(other) == shown(position)).count() > 1;
+    let told = held.iter().flat_map(|(key, position)| {
+        let head = format!("{key}{}", " ".repeat(GAP + widest.saturating_sub(key.width())));
+        // Two positions that begin with the same words are told apart by their ends.
+        match is_ambiguous(position) {
+            true => wrap(position, room, &head, &" ".repeat(widest + GAP)),
+            false => vec![format!("{head}{}", shown(position))],
+        }
+    });
+    let mut lines: Vec<String> = told.collect();
     let more = held_positions(paths, keys).count().saturating_sub(LEGEND_MAX);
     lines
         .extend((more > 0).then(|| cut(&format!("and {more} more, which the full report has"), room, style)));
@@ -75,7 +82,7 @@ impl PathGrid {
     fn new(paths: &PositionPaths, keys: &[String], room: usize) -> Self {
         let seat = paths.seats.iter().map(|seat| seat.who.width()).max().unwrap_or_default();
         let seat = seat.min(SEAT_MAX).min(room / 3);
-        let heads = paths.rounds.iter().map(|round| column_head(*round).width());
+        let heads = paths.rounds.iter().map(|round| column_head(paths, *round).width());
         let places = 0..paths.rounds.len();
         let cells = paths
             .seats

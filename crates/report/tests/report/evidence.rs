@@ -48,6 +48,8 @@ fn values_and_scores_are_shown_in_a_small_table() {
       seat-2  stay?    other?~
       seat-3  wait?    other?*
       * changed with a verified citation; ~ without one; ? not compared with others
+      • seat-2: changed in round 2, without a verified citation: It is cheaper.
+      • seat-3: changed in round 2 because of a point
     ");
 }
 

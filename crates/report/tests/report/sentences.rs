@@ -15,7 +15,7 @@ pub(crate) const TITLE: &str = "What the debate did";
 
 /// What is held, decided and measured in a debate.
 #[derive(Clone)]
-pub(crate) struct Situation {
+pub(crate) struct EvidenceSituation {
     /// A line per seat, the rounds separated by spaces. `-` is no position. After a name, `?` means that nobody compared it with the
     /// others, `*` a change with a verified citation, and `=` a revision that keeps the position.
     held: &'static str,
@@ -31,8 +31,8 @@ pub(crate) struct Situation {
     calls: u32,
 }
 
-pub(crate) fn values(held: &'static str, decided: &str) -> Situation {
-    Situation {
+pub(crate) fn values(held: &'static str, decided: &str) -> EvidenceSituation {
+    EvidenceSituation {
         held,
         are_texts: false,
         votes: 0,
@@ -48,14 +48,14 @@ pub(crate) fn values(held: &'static str, decided: &str) -> Situation {
     }
 }
 
-pub(crate) fn texts(held: &'static str, decided: &str) -> Situation {
-    Situation { are_texts: true, ..values(held, decided) }
+pub(crate) fn texts(held: &'static str, decided: &str) -> EvidenceSituation {
+    EvidenceSituation { are_texts: true, ..values(held, decided) }
 }
 
 const NEW: &str = "new";
 const LONG: &str = "Move_the_whole_service_to_the_other_region_before_the_end_of_the_quarter. b\nMove_the_whole_service_to_the_other_region_before_the_end_of_the_quarter. b\nb b";
 
-impl Situation {
+impl EvidenceSituation {
     pub(crate) fn ruled(self, rulings: &'static [&'static str]) -> Self {
         Self { rulings: Some(rulings), ..self }
     }
@@ -174,8 +174,8 @@ pub(crate) fn paragraph(read: &ReadDebate) -> String {
 }
 
 /// Each situation with its sentences, without the usual last one.
-fn told(cases: &[(&str, Situation)]) -> String {
-    let told = |(what, situation): &(&str, Situation)| {
+fn told(cases: &[(&str, EvidenceSituation)]) -> String {
+    let told = |(what, situation): &(&str, EvidenceSituation)| {
         let paragraph = paragraph(&situation.read());
         let usual = "How independent they are is not known yet; no two share a model.";
         let paragraph = match paragraph.trim_end_matches(usual).trim() {
@@ -226,10 +226,11 @@ fn seats_that_changed_or_did_not() {
     several changes
       All three debaters changed their minds in rounds 2 and 3, five times in all: two with a verified citation and three without.
       A plain vote on the first positions would have given the same verdict.
+      The verdict turned in round 3.
     seven seats
       Three of seven debaters changed their minds in round 2, two with a verified citation and one without.
       A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end most held PASS, and that is the verdict.
+      In the end six of seven debaters held PASS, and that is the verdict.
     a late seat
       None of the three debaters changed its position.
       Before they read each other, the two debaters with a first position held PASS, and that is the verdict.
@@ -305,11 +306,11 @@ fn ties_and_single_rounds_of_values() {
     a tie of four, broken
       One of four debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
       A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end most held PASS, and that is the verdict.
+      In the end three of four debaters held PASS, and that is the verdict.
     a tie of four, broken by all
       Two of four debaters changed their minds in round 2, one with a verified citation and one without.
       A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end all held PASS, and that is the verdict.
+      In the end all four debaters held PASS, and that is the verdict.
     a tie of four, not broken
       None of the four debaters changed its position.
       A plain vote on the first positions would have been tied between PASS and FAIL; there is no verdict.
@@ -354,6 +355,7 @@ fn votes_are_told_apart_from_positions() {
       None of the three debaters changed its position.
       In the vote, one of three debaters backed a position that it had not held.
       A plain vote on the first positions would have said PASS; the verdict is FAIL.
+      The verdict turned in the vote, by the vote of seat-1.
     a vote in which one abstains
       There was only one round of positions before the vote.
       In the vote, two of three debaters took part; one of them backed a position that it had not held.
@@ -364,6 +366,7 @@ fn votes_are_told_apart_from_positions() {
       There was only one round of positions before the vote.
       In the last vote, both debaters backed the positions that they held.
       Before they read each other, both debaters held PASS, and that is the verdict.
+      The verdict turned in the vote, by the vote of seat-1.
     ");
 }
 
@@ -441,11 +444,11 @@ fn ties_and_single_rounds_of_texts() {
     all different, one convinces all
       Two of three debaters changed their minds in round 2, both with a verified citation.
       No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end all held "move", and that is the answer.
+      In the end all three debaters held "move", and that is the answer.
     all different, one convinces most
       One of three debaters changed its mind in round 2, with a verified citation.
       No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end most held "move", and that is the answer.
+      In the end two of three debaters held "move", and that is the answer.
     all different to the end, one is taken
       None of the three debaters changed its position.
       No two of the first positions were the same, so a plain vote on them would have been tied.
@@ -461,7 +464,7 @@ fn ties_and_single_rounds_of_texts() {
     all different, most agree on what the answer rejects
       One of three debaters changed its mind in round 2, without a verified citation.
       No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end most held "move", but the answer states another position.
+      In the end two of three debaters held "move", but the answer states another position.
     two by two
       None of the four debaters changed its position.
       A plain vote on the first positions would have been tied between two of them.

@@ -30,9 +30,9 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     What the debate did
       One of three debaters changed its mind in round 2, without a verified
       citation. No two of the first positions were the same, so a plain vote on them
-      would have been tied. In the end most held "Rewrite the ledger only", and that
-      is the answer. Nobody revised anything in round 1. How independent they are is
-      not known yet; no two share a model.
+      would have been tied. In the end two of three debaters held "Rewrite the
+      ledger only", and that is the answer. Nobody revised anything in round 1. How
+      independent they are is not known yet; no two share a model.
 
                  start  R1     R2
       Debater C  #1     #1     #1
@@ -42,6 +42,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       #2  Put types around the hot paths.
       #3  Rewrite the ledger only.
       ~ changed without a verified citation
+      • Debater B: changed in round 2, without a verified citation or a reason
 
     Strongest points of each last argument
       • Debater A:
@@ -57,6 +58,9 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     What was contested
       • Whether two people who know Rust are enough
       • Whether types in the present language would do
+
+    What they share, by the moderator
+      Rewrite the ledger first, and decide on the rest from what that shows.
 
     Dissent
       • Debater C (debater-1):
@@ -87,13 +91,18 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       2      B        concede   major revision  0.80
       2      C        maintain  no change       0.90
 
+    Left unanswered: made in the last round
+      • [X4] Debater A to Debater B: Two quarters is a guess
+      • [X5] Debater B to Debater B: Two quarters is a guess
+      • [X6] Debater C to Debater B: Two quarters is a guess
+
     Seats
       Debater A: debater-3, gemini/gamma
       Debater B: debater-2, anthropic/beta
       Debater C: debater-1, openai/alpha
       Moderator: openai/alpha
       Chair: openai/alpha
-      The first model also plays moderator and chair.
+      The model of Debater C also plays moderator and chair.
 
     Cost
       12 calls, 8,412 tokens in (31% cached), 2,016 out, $0.0123

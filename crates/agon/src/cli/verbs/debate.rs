@@ -12,7 +12,7 @@ use crate::cli::errors::CliError;
 use crate::cli::paths::process_env;
 use crate::cli::result_output::ResultOutput;
 use crate::cli::runtime::block_on;
-use crate::cli::{context_files, dry_run, found_configuration, output, seat_models, targets};
+use crate::cli::{context_files, dry_run, output, seat_models, targets};
 
 /// The command of one protocol, made from its tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -42,7 +42,6 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let configuration = app.configuration()?;
     let arguments = CliArguments::of_protocol(args, info, &process_env);
     let seed = arguments.seed;
-    let named = arguments.models.clone();
     let catalogue = app.catalogue()?;
     let builder = BriefBuilder::new(protocol, arguments, configuration)?
         .or_default_models(|| seat_models::default_models(catalogue))?
@@ -53,10 +52,6 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let mut subject = targets::read_subject(info, args)?;
     subject.files.extend(context);
     let brief = builder.brief(subject)?;
-    if info.gates(&brief) {
-        found_configuration::check_judges(configuration, named.iter().map(String::as_str))
-            .map_err(CliError::input)?;
-    }
     seat_models::check_models(&brief, &**catalogue)?;
     if app.flag("dry-run") {
         return dry_run::print_estimate(protocol, brief, seed, &**catalogue, app.flag("json"));

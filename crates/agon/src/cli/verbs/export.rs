@@ -43,7 +43,7 @@ fn command(command: Command) -> Command {
                 .requires("receipt"),
         )
         .arg(out)
-        .arg(arguments::config())
+        .args(arguments::config())
         .arg(arguments::store())
 }
 

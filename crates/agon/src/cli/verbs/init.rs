@@ -31,7 +31,10 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         ));
     }
     output::write_file(file, &template())?;
-    output::note("wrote agon.toml; every line in it is a comment until you remove the #");
+    output::note(
+        "wrote agon.toml; every line in it is a comment until you remove the #. Name it with --config agon.toml, or move it to your \
+         configuration folder",
+    );
     Ok(0)
 }
 
@@ -61,10 +64,22 @@ fn protocol_section(info: &ProtocolInfo) -> String {
     format!("#[protocols.{}]\n{settings}", info.name)
 }
 
+/// The template with every setting uncommented.
+#[cfg(test)]
+pub(crate) fn every_setting() -> String {
+    // A line that begins with `#` and no space is a setting; with a space it is a comment.
+    let template = template();
+    let lines = template.lines().map(|line| match line.strip_prefix('#') {
+        Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::cli::arguments;
-    use crate::cli::configuration::Configuration;
+    use crate::cli::configuration::{Configuration, ConfigurationSource};
 
     #[test]
     fn the_template_is_valid_as_it_is_and_with_every_setting_uncommented() {
@@ -72,16 +87,11 @@ mod tests {
         let file = folder.path().join("agon.toml");
         let load = |text: String| {
             std::fs::write(&file, &text).unwrap();
-            Configuration::load(Some(&file), &|_| None).unwrap_or_else(|why| panic!("{why}\n{text}"))
+            Configuration::load(ConfigurationSource::Named(&file), &|_| None)
+                .unwrap_or_else(|why| panic!("{why}\n{text}"))
         };
         assert!(load(super::template()).models.is_empty());
-        // A line that begins with `#` and no space is a setting; with a space it is a comment.
-        let template = super::template();
-        let uncommented = template.lines().map(|line| match line.strip_prefix('#') {
-            Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
-            _ => format!("{line}\n"),
-        });
-        let configuration = load(uncommented.collect());
+        let configuration = load(super::every_setting());
         assert!(
             !configuration.models.is_empty() && configuration.roles.len() == arguments::all_roles().len()
         );

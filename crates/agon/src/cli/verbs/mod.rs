@@ -15,6 +15,8 @@ mod doctor;
 mod eval;
 mod export;
 mod init;
+#[cfg(test)]
+pub(crate) use init::every_setting;
 mod keys;
 mod knowledge;
 mod list;

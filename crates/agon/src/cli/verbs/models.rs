@@ -44,7 +44,7 @@ fn command(command: Command) -> Command {
         .subcommand(verify)
         .args_conflicts_with_subcommands(true)
         .arg(arguments::json())
-        .arg(arguments::config())
+        .args(arguments::config())
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {

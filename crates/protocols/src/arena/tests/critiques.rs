@@ -78,7 +78,7 @@ fn an_unresolved_critique_comes_back_with_the_answer_and_the_critics_reason() {
     let fourth = &of(&all, "revise", 4, "agent-2").prompt.tail;
     assert!(fourth.contains("You answered in round 3:") && !fourth.contains("called it unresolved"));
     let fifth = &of(&all, "revise", 5, "agent-2").prompt.tail;
-    let judged = "called it unresolved in the proposal of round 3:";
+    let judged = "called it unresolved in the proposal of round 3; what is left:";
     assert_eq!(fifth.matches(judged).count(), 1, "only agent-1 judged");
     let after = fifth.split_once(judged).unwrap().1;
     assert!(after.contains("the costs are in it now"));
@@ -103,9 +103,9 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
                     open,
                     "{phase} {status}"
                 );
-                let last =
-                    ask.prompt.tail.matches("called it unresolved in the proposal of round 5:").count();
-                let settled = ask.prompt.tail.matches("have called resolved: 1.").count();
+                let left = "called it unresolved in the proposal of round 5; what is left:";
+                let last = ask.prompt.tail.matches(left).count();
+                let settled = ask.prompt.tail.matches("that the critic has called resolved: 1.").count();
                 assert_eq!((last, settled), if status == "resolved" { (0, 2) } else { (2, 0) });
             }
         }
@@ -116,12 +116,39 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
         assert_eq!((body.len(), body[0].title.as_str()), (1, "What is still open"));
         let ReportBlock::Items(items) = &body[0].blocks[1] else { panic!("the critiques") };
         for note in items.iter().map(|item| item.note.as_deref().unwrap()) {
-            assert!(
-                note.ends_with(
-                    "answers in round 6: the costs are named. Its author was not asked about the last version"
-                ),
-                "{note}"
-            );
+            assert!(note.contains(" answers in round 6: the costs are named. Agent "), "{note}");
+            assert!(note.ends_with(" has not said whether that resolves it"), "{note}");
+        }
+    }
+}
+
+/// The report says that a critic has not judged the last version only if the proposal changed after the version that it judged.
+#[test]
+fn a_version_that_was_repeated_counts_as_judged() {
+    for (last_change, is_judged) in [(5, true), (6, false)] {
+        let (_, debate) = asks(ScriptedArena {
+            with: &|ask, phase, round, said| {
+                if !["revise", "refine"].contains(&phase) {
+                    return;
+                }
+                if ask.seat == "agent-1" {
+                    let version = round.min(last_change);
+                    said["proposal"] = json!(format!("One queue, version {version}."));
+                    said["addressed"] = json!([]);
+                }
+                let verdict =
+                    |id: &String| json!({"critique_id": id, "why": "no costs", "status": "unresolved"});
+                said["verdicts"] = due(ask).iter().map(verdict).collect();
+            },
+            ..ScriptedArena::default()
+        });
+        let body = Arena.view(&debate).unwrap().outline.body;
+        let ReportBlock::Items(items) = &body[0].blocks[1] else { panic!("the critiques") };
+        assert_eq!(items.len(), 2);
+        for note in items.iter().map(|item| item.note.as_deref().unwrap()) {
+            let judged = note.contains("calls it unresolved in the proposal of round 5: no costs");
+            let says_so = note.ends_with("has not judged the last version");
+            assert_eq!((judged, says_so), (true, !is_judged), "{note}");
         }
     }
 }
@@ -196,8 +223,9 @@ fn a_revision_may_criticize_the_others() {
         );
         let from = (1..=3).find(|n| label(&debate.brief, *n) == critique["from"].as_str().unwrap()).unwrap();
         let critic = format!("agent-{from}");
-        assert!(!due(of(&all, "revise", 5, &critic)).contains(&id), "its target has not answered yet");
-        assert!(due(of(&all, "refine", 6, &critic)).contains(&id));
+        for (phase, round) in [("revise", 5), ("refine", 6)] {
+            assert!(due(of(&all, phase, round, &critic)).contains(&id), "its author has it in its list");
+        }
     }
 }
 

@@ -279,6 +279,72 @@ fn a_judge_that_also_proposes_is_asked_in_two_orders_and_rates_nobody() {
     assert_eq!(apart.verdict["ratings"].as_array().unwrap().len(), 3);
 }
 
+/// What hangs on the word of a model that also proposes, where anything does.
+#[test]
+fn the_report_says_what_hangs_on_a_judge_or_clerk_that_also_proposes() {
+    let by_judge = [BARE, &[("decide", "judge")]].concat();
+    let (sorting, scores) = (
+        "a consensus only by the clerk's sorting",
+        "the judge's scores chose between proposals that are the same",
+    );
+    for (judge, clerk, set, votes, whose, said) in [
+        (
+            "a/x",
+            "a/x",
+            BARE,
+            [1, 2, 3],
+            "the model of the judge and the clerk also makes a proposal; ",
+            vec![sorting, scores],
+        ),
+        (
+            "a/x",
+            "b/y",
+            BARE,
+            [1, 1, 3],
+            "the models of the judge and the clerk also make proposals; ",
+            vec![],
+        ),
+        ("a/x", "d/w", BARE, [1, 2, 3], "the judge's model also makes a proposal; ", vec![scores]),
+        ("d/w", "a/x", BARE, [1, 2, 3], "the clerk's model also makes a proposal; ", vec![sorting]),
+        (
+            "a/x",
+            "d/w",
+            &by_judge[..],
+            [1, 1, 3],
+            "the judge's model also makes a proposal; ",
+            vec!["the judge's scores made the decision"],
+        ),
+    ] {
+        let votes = |_: u32| votes.to_vec();
+        // Agents 1 and 2 are the same.
+        let table = ScriptedArena {
+            set,
+            votes: &votes,
+            with: &|ask, phase, _, said| {
+                if phase == "compare" {
+                    let is_third = |text: &str| text == POSITIONS[2];
+                    *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
+                        true => ("conflict", 0.1),
+                        false => ("same", 0.9),
+                    });
+                }
+            },
+            ..ScriptedArena::default()
+        };
+        let mut brief = table.brief();
+        for (role, model) in [("judge", judge), ("clerk", clerk)] {
+            brief.seats.iter_mut().find(|seat| seat.role == role).unwrap().model = model.to_owned();
+        }
+        let outcome = table.run_brief(brief).outcome.unwrap();
+        let warning = outcome.warnings.iter().find(|warning| warning.starts_with(whose)).unwrap();
+        for part in [sorting, scores, "the judge's scores made the decision"] {
+            assert_eq!(warning.contains(part), said.contains(&part), "{warning}");
+        }
+        let orders = "the judge was asked in two orders and no rating changes (name ";
+        assert_eq!(warning.contains(orders), judge == "a/x", "{warning}");
+    }
+}
+
 /// "compares who really spoke": links that two chains have in common are nothing, until both speak by them.
 #[test]
 fn a_judge_that_fell_back_to_a_proposers_model_is_reported() {
@@ -292,17 +358,19 @@ fn a_judge_that_fell_back_to_a_proposers_model_is_reported() {
             _ => None,
         });
         assert_eq!(outcome.verdict["judge"]["model"], judge);
-        assert_eq!(
-            warned(&outcome, "also makes a proposal"),
-            outcome.verdict["judge"]["also_proposes"] == true
-        );
+        let is_said = warned(&outcome, "no rating changes");
+        assert_eq!(is_said, outcome.verdict["judge"]["also_proposes"] == true);
+        assert_eq!(warned(&outcome, "the clerk"), agent == "d/w", "the clerk is d/w");
         outcome.verdict["judge"]["also_proposes"] == true
     };
     assert!(spoken("d/w", "d/w"), "both fell back to the same");
     assert!(!spoken("a/x", "d/w") && !spoken("d/w", "e/v") && !spoken("a/x", "e/v"));
     brief.seats.iter_mut().find(|seat| seat.role == "judge").unwrap().model = "e/v|b/y".to_owned();
     let fell = respoken(&table, brief.clone(), &|asked, _| (asked == "e/v|b/y").then_some("b/y"));
-    assert!(warned(&fell, "also makes a proposal") && fell.verdict["judge"]["also_proposes"] == true);
+    assert!(
+        warned(&fell, "the judge's model also makes a proposal; no rating changes")
+            && fell.verdict["judge"]["also_proposes"] == true
+    );
 }
 
 /// If the orders swap proposals that say the same, the judge still agrees with a vote for them.

@@ -1,5 +1,5 @@
-//! "Meaning is declared and verified, never guessed from words": who agrees with whom depends on declarations that verify, in every
-//! language, and on nothing else.
+//! "Meaning is declared and verified, never guessed from words": only declarations that verify decide which proposals are the same, in
+//! every language.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use super::*;
 
 /// What a clerk says of two proposals, and how it quotes them.
 #[derive(Clone, Copy)]
-enum Clerk {
+enum ScriptedClerk {
     Says(&'static str, f64),
     /// With quotes that are not of the proposals.
     Misquotes(&'static str, f64),
@@ -20,11 +20,11 @@ enum Clerk {
     Absent,
 }
 
-use Clerk::{Absent, Bare, Half, Misquotes, Says, Swaps};
+use ScriptedClerk::{Absent, Bare, Half, Misquotes, Says, Swaps};
 
 /// Two agents with these positions from the beginning to the end. The second may declare a conflict, and may change a word in every
 /// round.
-fn debated(one: &str, other: &str, clerk: Clerk, conflict: bool, moving: bool) -> Outcome {
+fn debated(one: &str, other: &str, clerk: ScriptedClerk, conflict: bool, moving: bool) -> Outcome {
     let positions = [one, other];
     let set = [BARE, &[("max_extended_rounds", "0")]].concat();
     ScriptedArena {
@@ -73,7 +73,7 @@ fn debated(one: &str, other: &str, clerk: Clerk, conflict: bool, moving: bool) -
 
 /// What a case comes to.
 #[derive(Debug, PartialEq, Clone, Copy)]
-enum Meaning {
+enum PairResult {
     /// They converge, and ballots on them count together.
     One,
     /// They converge, and ballots on them count apart.
@@ -84,9 +84,9 @@ enum Meaning {
     Unknown,
 }
 
-use Meaning::{Apart, One, Together, Unknown};
+use PairResult::{Apart, One, Together, Unknown};
 
-fn meaning(outcome: &Outcome) -> Meaning {
+fn meaning(outcome: &Outcome) -> PairResult {
     let check = &outcome.verdict["convergence"][0];
     let groups = outcome.verdict["tally"].as_array().unwrap().len();
     match (check["converged"] == true, check["agreement_min"].as_f64(), groups) {
@@ -98,12 +98,12 @@ fn meaning(outcome: &Outcome) -> Meaning {
     }
 }
 
-const SAME: Clerk = Says("same", 0.95);
-const FITS: Clerk = Says("compatible", 0.9);
-const OPPOSED: Clerk = Says("conflict", 0.9);
+const SAME: ScriptedClerk = Says("same", 0.95);
+const FITS: ScriptedClerk = Says("compatible", 0.9);
+const OPPOSED: ScriptedClerk = Says("conflict", 0.9);
 
 /// Two positions, what the clerk says, and what it comes to.
-const CASES: &[(&str, &str, Clerk, Meaning)] = &[
+const CASES: &[(&str, &str, ScriptedClerk, PairResult)] = &[
     // What was seen: paraphrases that counted as different, and opposites that counted as the same.
     ("Postgres only.", "Use nothing but Postgres.", SAME, One),
     ("Replace Redis with Postgres.", "Replace Postgres with Redis.", OPPOSED, Apart),
@@ -424,7 +424,7 @@ fn ids_of_other_debates_count_for_nothing() {
     assert!(fate.reason.contains("no critique was answered"), "{}", fate.reason);
 }
 
-/// The decisions of a debate: everything that says who agrees with whom.
+/// The decisions of a debate: everything that says which agents agree.
 fn decisions(debate: &Debate) -> Vec<Value> {
     let outcome = debate.outcome.as_ref().unwrap();
     let verdict = &outcome.verdict;

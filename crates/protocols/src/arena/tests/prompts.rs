@@ -136,9 +136,12 @@ fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
     assert_eq!(order(of(&all, "compare", 3).next().unwrap()), "ABCDE", "the clerk reads them in label order");
     // Voters know which votes are added.
     let same = prompts(ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() });
-    let told = "Agent A, Agent B and Agent C propose the same, as the clerk finds";
-    assert!(of(&same, "vote", 7).all(|ask| ask.prompt.shared.contains(told)));
-    assert!(of(&all, "vote", 7).all(|ask| !ask.prompt.shared.contains("propose the same")));
+    let told = "The clerk finds that these propose the same: Agent A, Agent B and Agent C. Votes for any of them are added. If \
+                they win, one of their texts stands for all: the one with the most votes, among equals the one that ";
+    for (phase, round, who) in [("vote", 7, "the judge scores higher"), ("judge", 8, "you score higher")] {
+        assert!(of(&same, phase, round).all(|ask| ask.prompt.shared.contains(&format!("{told}{who}."))));
+        assert!(of(&all, phase, round).all(|ask| !ask.prompt.shared.contains("propose the same")));
+    }
 }
 
 /// "Ids that a seat must use are shown to it": `[Q1]` before its text, enumerated in the schema.
@@ -256,7 +259,48 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
         assert!(clerk.prompt.shared.contains(word));
     }
     let reread = of(&all, "revise", 4).next().unwrap();
-    assert!(reread.prompt.tail.contains("`resolved`: ") && reread.prompt.tail.contains("`unresolved`: "));
+    assert!(reread.prompt.shared.contains("`resolved`: ") && reread.prompt.shared.contains("`unresolved`: "));
+    // Examples use no label of an agent, and every field of a reply has its step and is in the example.
+    assert!(!clerk.prompt.shared.contains("replace A by B"));
+    for (phase, round, steps) in [
+        ("revise", 3, "5. `addressed`: |6. `conflicts_with`: "),
+        ("revise", 4, "5. `addressed`: |6. `verdicts`: |7. `critiques`: |8. `conflicts_with`: "),
+        ("refine", 6, "5. `addressed`: |6. `verdicts`: |7. `conflicts_with`: "),
+    ] {
+        let ask = of(&all, phase, round).next().unwrap();
+        let example = ask.prompt.shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
+        let example: Value = serde_json::from_str(example).unwrap();
+        let fields = ask.schema.as_ref().unwrap().json["properties"].as_object().unwrap();
+        assert!(fields.keys().eq(example.as_object().unwrap().keys()), "{phase} {round}: {example}");
+        assert!(
+            steps.split('|').all(|step| ask.prompt.shared.contains(&format!("\n{step}"))),
+            "{phase} {round}"
+        );
+        let speaks_of_it = ask.prompt.shared.contains("converge");
+        assert_eq!(speaks_of_it, round < 6, "nothing depends on convergence after round 5");
+    }
+}
+
+/// Everybody reads the proposals with names masked. An agent that is to repeat its own has it as it wrote it, too.
+#[test]
+fn an_agent_reads_its_own_proposal_unmasked() {
+    let all = prompts(ScriptedArena {
+        models: &["acme/rocket-9", "b/y", "c/z"],
+        with: &|ask, phase, _, said| {
+            if ["propose", "revise", "refine"].contains(&phase) && ask.seat == "agent-1" {
+                said["proposal"] = json!("Launch with rocket-9 on day one.");
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    for (phase, round) in [("revise", 3), ("revise", 4), ("refine", 6)] {
+        for ask in of(&all, phase, round) {
+            assert!(!ask.prompt.shared.contains("rocket-9"), "{phase} {round}");
+            assert_eq!(ask.prompt.tail.contains("rocket-9"), ask.seat == "agent-1", "{phase} {round}");
+            let is_said = ask.prompt.tail.contains("with some words masked. This is what you wrote:");
+            assert_eq!(is_said, ask.seat == "agent-1" && round > 3, "{phase} {round}");
+        }
+    }
 }
 
 /// "The person's words are instructions": everybody who is asked after an interjection reads it, outside any fence.

@@ -244,3 +244,19 @@ fn reasons_come_before_decisions_in_every_schema() {
     after("vote", "", "", "reason", "choice");
     after("judge", "", "/properties/scores/items", "reasons", "criteria");
 }
+
+/// The question for an entry of a list is asked for the first entry, too.
+#[test]
+fn a_question_for_an_entry_fits_the_first() {
+    for (phase, seat) in
+        [("propose", ""), ("critique", ""), ("refine", ""), ("compare", "clerk"), ("judge", "")]
+    {
+        let ask = asked_in(phase, seat).0;
+        for (name, field) in ask.schema.as_ref().unwrap().json["properties"].as_object().unwrap() {
+            let question = field.pointer("/items/description").and_then(Value::as_str).unwrap_or_default();
+            let words = ["else", "other"];
+            assert!(!question.split(' ').any(|word| words.contains(&word)), "{phase} {name}: {question}");
+            assert_eq!(question.is_empty(), field.get("items").is_none(), "{phase} {name}");
+        }
+    }
+}

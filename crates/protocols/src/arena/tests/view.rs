@@ -298,11 +298,18 @@ fn every_ending_without_a_decision_says_why() {
 fn a_majority_is_not_called_a_consensus() {
     for (votes, ending) in [
         (vec![1, 1, 1], "Consensus after 8 rounds."),
-        (vec![1, 1, 2], "A majority after 8 rounds, not a consensus."),
-        (vec![1, 1, 0], "A majority after 8 rounds, not a consensus."),
+        (
+            vec![1, 1, 2],
+            "After 8 rounds two of three agents vote for the same: more than half of the votes cast, which is enough.",
+        ),
+        (
+            vec![1, 1, 0],
+            "After 8 rounds two of three agents vote for the same: more than half of the votes cast, which is enough.",
+        ),
     ] {
         let votes = |_: u32| votes.clone();
         let debate = ScriptedArena { votes: &votes, ..ScriptedArena::default() }.run();
+        assert_eq!(debate.outcome.as_ref().unwrap().termination, Termination::Consensus);
         assert_eq!(Arena.view(&debate).unwrap().headline.ending, ending);
     }
 }
@@ -339,9 +346,121 @@ fn the_report_says_why_a_proposal_stands_for_its_group() {
         let sentence = sentence.replace("{1}", &label(&debate.brief, 1));
         assert!(lines[2].ends_with(&sentence), "{sentence}: {}", lines[2]);
         let text = lines.join("\n");
-        assert!(text.contains("the clerk sees a conflict") && !text.contains("declares a conflict with"));
+        assert!(text.contains("the clerk sees a conflict"), "{text}");
         assert!(text.contains("evidence: thin; clarity: good"), "reasons do not run into each other");
     }
+}
+
+/// The part about how the proposals came together, without its figures: rounds with what stood against convergence, pairs with how
+/// they moved, and the changes that are none of the position.
+fn coming_together(debate: &Debate) -> Vec<String> {
+    let lines = report(debate, ReportLength::Short);
+    let lines = lines.into_iter().skip_while(|line| !line.ends_with("came together")).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with("# ")).filter(|line| !line.starts_with("Levels"));
+    lines.collect()
+}
+
+/// In whose eyes proposals conflict, and how the others moved.
+#[test]
+fn the_report_says_who_sees_a_conflict_and_how_pairs_moved() {
+    // The third is in conflict with the others; the first two come together in round 4.
+    let table = |declares: &dyn Fn(&Ask) -> Vec<String>| {
+        ScriptedArena {
+            with: &move |ask, phase, round, said| match phase {
+                "compare" => {
+                    let is_third = |text: &str| text == POSITIONS[2];
+                    *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
+                        true => ("conflict", 0.1),
+                        false if round == 3 => ("compatible", 0.65),
+                        false => ("same", 0.9),
+                    });
+                }
+                "revise" | "refine" => {
+                    said["conflicts_with"] = json!(declares(ask));
+                    if round > 4 {
+                        // From round 5 on nobody changes anything.
+                        let kept = revision(ask, 4);
+                        said["proposal"] = kept["proposal"].clone();
+                    }
+                }
+                _ => {}
+            },
+            ..ScriptedArena::default()
+        }
+        .run()
+    };
+    let brief = ScriptedArena::default().brief();
+    let [first, second, third] = [1, 2, 3].map(|n| name(&brief, n));
+    let pair = |one: &String, other: &String| {
+        let mut names = [one.as_str(), other.as_str()];
+        names.sort_unstable();
+        names.join(" and ")
+    };
+    let all = |ask: &Ask| match ask.seat == "agent-3" {
+        true => others(ask),
+        false => vec![name(&ScriptedArena::default().brief(), 3)],
+    };
+    let only_third = |ask: &Ask| if ask.seat == "agent-3" { others(ask) } else { Vec::new() };
+    let both = pair(&first, &second);
+    for (declares, said) in [
+        (&all as &dyn Fn(&Ask) -> Vec<String>, "all three agents declare the same".to_owned()),
+        (&|_| Vec::new(), "no agent declares one".to_owned()),
+        (&only_third, format!("{third} declares a conflict with {both}")),
+    ] {
+        let lines = coming_together(&table(declares));
+        let conflicts = {
+            let mut pairs = [pair(&first, &third), pair(&second, &third)];
+            pairs.sort_unstable();
+            pairs.join(", and between ")
+        };
+        let against =
+            format!("Some(\"Rounds 3 to 5\") the clerk sees a conflict between {conflicts}; {said}");
+        assert_eq!(lines[1], against, "{lines:?}");
+        assert_eq!(
+            lines[2],
+            format!("Some({both:?}) compatible (0.65) in round 3, the same in rounds 4 and 5")
+        );
+        let is_late = lines[0].contains("An agent declares a conflict with the version that it was shown");
+        assert_eq!(is_late, said != "no agent declares one", "in rounds 3 and 4 everybody changes");
+        assert!(
+            lines[3]
+                .starts_with("Within the same position, proposals changed: Agent A in round 3 (answers Q")
+        );
+        assert!(
+            lines[3].contains(" and round 4 (answers Q") && !lines[3].contains("round 5"),
+            "{}",
+            lines[3]
+        );
+        assert_eq!(lines.len(), 4);
+    }
+    let plain = coming_together(&ScriptedArena::default().run());
+    assert_eq!(plain[2], "Some(\"Every two proposals\") compatible (0.20) in rounds 3 to 6");
+}
+
+/// Of two orders the report has both leads, and says whose words it shows.
+#[test]
+fn the_report_has_the_leads_of_both_orders() {
+    let set = [BARE, &[("judge_orders", "2")]].concat();
+    let debate = ScriptedArena {
+        set: &set,
+        // Not the same proposal is second in both.
+        scores: &|_, order| if order == 0 { vec![7.5, 6.8, 6.7] } else { vec![7.5, 6.1, 6.9] },
+        with: &|ask, phase, _, said| {
+            if phase == "judge" {
+                said["scores"][0]["reasons"] = json!([format!("seen in {}", ask.about.as_deref().unwrap())]);
+            }
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    let text = report(&debate, ReportLength::Short).join("\n");
+    let first = name(&debate.brief, 1);
+    let leads = format!(
+        "The judge puts {first} first in both orders, 0.70 and 0.60 points ahead, 0.70 by the mean scores."
+    );
+    assert!(text.contains(&leads), "{text}");
+    assert!(text.contains("the means of both orders; the reasons are from the first."), "{text}");
+    assert!(text.contains("seen in order 1") && !text.contains("seen in order 2"), "{text}");
 }
 
 #[test]

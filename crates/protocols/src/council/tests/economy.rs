@@ -29,6 +29,10 @@ fn economy_mode_has_no_messages() {
             assert!(ask.schema.as_ref().unwrap().json["properties"].get("messages").is_none());
             assert!(!ask.prompt.shared.contains("DIRECTLY") && !ask.prompt.shared.contains("\"messages\""));
         }
+        if phase == "respond" {
+            let asked = ask.prompt.user();
+            assert!(asked.contains("3. Only then decide") && !asked.contains("message"), "{asked}");
+        }
         Some(plain(ask, phase, round))
     });
     assert_eq!(debate.outcome.unwrap().verdict["exchanges"], json!([]));

@@ -4,7 +4,7 @@ use super::moderation::asked;
 use super::*;
 
 /// The same things said in one language.
-struct Words {
+struct LanguageSample {
     hold: &'static str,
     /// The same text with other case, width or white space.
     copy: &'static str,
@@ -20,8 +20,8 @@ struct Words {
     new_argument: &'static str,
 }
 
-const LANGUAGES: [Words; 3] = [
-    Words {
+const LANGUAGES: [LanguageSample; 3] = [
+    LanguageSample {
         hold: "We should run a pilot first.",
         copy: "we should  RUN a\npilot first.",
         paraphrase: "Begin with a small trial before anything else.",
@@ -35,7 +35,7 @@ const LANGUAGES: [Words; 3] = [
         part: "depends on many",
         new_argument: "A pilot that ends by itself needs no brave manager.",
     },
-    Words {
+    LanguageSample {
         hold: "Wir sollten zuerst einen Versuch auf der Stra\u{df}e machen.",
         copy: "WIR SOLLTEN ZUERST EINEN VERSUCH AUF DER STRASSE MACHEN.",
         paraphrase: "Erst klein anfangen, dann entscheiden.",
@@ -49,7 +49,7 @@ const LANGUAGES: [Words; 3] = [
         part: "von vielem",
         new_argument: "Ein Versuch, der von selbst endet, braucht keinen Mut.",
     },
-    Words {
+    LanguageSample {
         hold: "\u{6211}\u{4eec}\u{5e94}\u{8be5}\u{5148} \u{505a} AB \u{8bd5}\u{70b9}\u{3002}",
         copy: "\u{6211}\u{4eec}\u{5e94}\u{8be5}\u{5148}\u{3000}\u{505a} \u{ff41}\u{ff42} \u{8bd5}\u{70b9}\u{3002}",
         paraphrase: "\u{5148}\u{5c0f}\u{89c4}\u{6a21}\u{9a8c}\u{8bc1}\u{518d}\u{51b3}\u{5b9a}\u{3002}",
@@ -70,7 +70,7 @@ const LANGUAGES: [Words; 3] = [
 
 /// A council of one round. The positions are the openings'; the first two vote yes and the others no.
 struct Council4<'w> {
-    words: &'w Words,
+    words: &'w LanguageSample,
     positions: [&'w str; 4],
     /// Who shares the point by the moderator's word, each with a quote; `None` for an absent moderator.
     members: Option<Vec<(usize, &'w str)>>,
@@ -79,7 +79,7 @@ struct Council4<'w> {
 }
 
 impl<'w> Council4<'w> {
-    fn new(words: &'w Words, positions: [&'w str; 4], members: Option<&[(usize, &'w str)]>) -> Self {
+    fn new(words: &'w LanguageSample, positions: [&'w str; 4], members: Option<&[(usize, &'w str)]>) -> Self {
         Self { words, positions, members: members.map(<[_]>::to_vec), challenged: false, same_votes: false }
     }
 
@@ -115,12 +115,12 @@ impl<'w> Council4<'w> {
     }
 }
 
-/// Who agrees with whom, and what is groupthink: what the table says, in every language.
+/// Which councillors agree, and what is groupthink: what the table says, in every language.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table is as long as it is")]
 fn who_shares_a_point_is_declared_and_verified() {
     for words in &LANGUAGES {
-        let Words { hold, copy, paraphrase, negation, swap, .. } = words;
+        let LanguageSample { hold, copy, paraphrase, negation, swap, .. } = words;
         let critic = vec!["critic".to_owned()];
         let nobody = Vec::new();
         let quotes = |texts: [&'static str; 4]| [0, 1, 2, 3].map(|place| (place, texts[place]));

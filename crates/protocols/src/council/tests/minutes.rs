@@ -132,6 +132,8 @@ fn the_session_grows_under_the_seeds_headings() {
         "- Position changes: 1",
         "**NEXT: Phase 4 - Verdict**",
         "## Verdict",
+        "| Councillor | Vote | Final position | Key argument | Remaining concern |",
+        "| Visionary | PROCEED | A trial, then we see. | The load halves. | Nobody knows the queue. |",
     ] {
         let (_, after) =
             rest.split_once(heading).unwrap_or_else(|| panic!("{heading:?} is missing in\n{rest}"));

@@ -40,7 +40,7 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
         "Here are all councillors' current positions. Your job:",
         "Challenge at least 2 SPECIFIC points from other councillors",
         "Message other councillors DIRECTLY to probe their arguments",
-        "### All Current Positions:",
+        "### All Current Positions:\n",
         "Key arguments:",
         "Confidence: MEDIUM",
         "The council votes on this proposition",
@@ -48,7 +48,7 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
     ] {
         assert!(challenge.contains(words), "{words:?} is missing in\n{challenge}");
     }
-    assert!(prompt(&read, "respond", 2, "critic", None).contains("### Challenges You Must Address:"));
+    assert!(prompt(&read, "respond", 2, "critic", None).contains("### Challenges You Must Address:\n"));
     let re_asked = prompt(&read, "intervene", 1, "critic", Some("C1"));
     for words in [
         "## Moderator: Engagement Required",
@@ -109,7 +109,7 @@ fn the_persons_words_are_not_fenced_and_everybody_knows_its_role() {
 fn everything_is_said_once() {
     let read = read();
     let answers = prompt(&read, "respond", 2, "critic", None);
-    let (_, must) = answers.split_once("### Challenges You Must Address:").unwrap();
+    let (_, must) = answers.split_once("### Challenges You Must Address:\n").unwrap();
     assert!(must.contains("[C13] from Visionary:") && must.contains("[M2] from Visionary:"), "{must}");
     assert!(!must.contains("[C5]"), "what is settled is not asked again");
     let moderator = prompt(&read, "moderate", 1, "moderator", None);
@@ -126,6 +126,8 @@ fn everything_is_said_once() {
         let user = ask.prompt.user();
         assert!(!user.contains("JSON Schema") && !user.contains("maxLength"), "{phase} {round}");
         assert!(user.contains("as one JSON object"), "{phase} {round}");
+        assert!(!user.contains(": Question:"), "{phase} {round}: a question says that it is one");
+        assert!(user.lines().all(|line| !line.starts_with('#') || !line.ends_with(':')), "{phase} {round}");
         let own = format!("The {} says that the queue is worth a trial.", ask.seat);
         let times = if ["opening", "moderate", "conclude"].contains(&phase.as_str()) {
             user.matches(&own).count()
@@ -147,7 +149,15 @@ fn everybody_has_what_the_task_needs() {
     run(&[], &|ask, phase, round| {
         seen.borrow_mut().push((phase.to_owned(), round, ask.clone()));
         with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
-            ("respond", 1, "innovator") => change(said, "A short trial.", "[C3] counts"),
+            ("respond", 1, "innovator") => {
+                change(said, "A short trial.", "[C3] counts");
+                said["vote"] = json!("RECONSIDER");
+            }
+            ("verdict", _, "visionary") => said["conditions"] = json!(["A copy"]),
+            ("verdict", _, "critic") => {
+                (said["vote"], said["conditions"]) = (json!("RECONSIDER"), json!(["Figures"]));
+                said["risks"] = json!([{"risk": "Loss", "severity": "critical", "probability": "low", "mitigation": "a copy"}]);
+            }
             ("moderate", 1, _) => {
                 said["shared_points"] = super::moderation::shared(&SEATS[..3], false);
                 said["evasions"] =
@@ -164,11 +174,21 @@ fn everybody_has_what_the_task_needs() {
         ("challenge", 2, "critic", None, "### Critic was asked again, because [C1] had no direct answer"),
         ("respond", 2, "critic", None, "### Your Messages So Far\n[M1] Visionary to Critic:"),
         ("respond", 2, "critic", None, "critic answers M1."),
+        ("respond", 2, "critic", None, "3. Reply to every message under \"Messages to You\""),
+        ("respond", 2, "critic", None, "4. Only then decide"),
+        ("respond", 2, "critic", None, "Everybody reads `because`. A message and its reply are read only by"),
+        ("moderate", 1, "moderator", None, "- Innovator: RECONSIDER (before round 1: PROCEED)"),
+        ("moderate", 1, "moderator", None, "- Critic: PROCEED\n"),
         ("moderate", 1, "moderator", None, superseded),
         ("moderate", 2, "moderator", None, "[M1] Visionary to Critic, round 1:"),
         ("intervene", 1, "critic", Some("C1"), "no deadline"),
         ("intervene", 1, "critic", Some("point 1"), "Pragmatist: \"pragmatist says that the queue"),
-        ("conclude", 2, "moderator", None, "the decision is PROCEED."),
+        ("challenge", 2, "critic", None, "### Critic was asked to argue the opposite; apart from"),
+        ("conclude", 2, "moderator", None, "[D1] Visionary:"),
+        ("conclude", 2, "moderator", None, "[D2] Critic (voted RECONSIDER: wanted before a new vote):"),
+        ("conclude", 2, "moderator", None, "[R1] Critic, severity critical, probability low:"),
+        ("conclude", 2, "moderator", None, "Loss\nMitigation: a copy"),
+        ("conclude", 2, "moderator", None, "the decision is PROCEED WITH CONDITIONS."),
     ] {
         let text = prompt(&read, phase, round, seat, about);
         assert!(text.contains(words), "{phase} {round} {words:?} is missing in\n{text}");
@@ -184,6 +204,11 @@ fn everybody_has_what_the_task_needs() {
             let is_shown = example.contains(&format!("\"{field}\":"));
             assert_eq!(is_shown, properties.contains_key(field), "{phase} {round} {}: {example}", ask.seat);
         }
+        assert_eq!(
+            text.contains("### Provisional Votes"),
+            phase == "moderate",
+            "only the moderator reads them"
+        );
         let charter = "You look for what is wrong.";
         assert_eq!(text.matches(charter).count(), 1, "{phase} {round}: a charter is there once");
     }
@@ -222,7 +247,7 @@ fn councillors_share_all_but_their_tails_and_the_transcript_only_grows() {
         let shared: Vec<&str> = of_phase.map(|(.., ask)| &*ask.prompt.shared).collect();
         assert!(shared.len() == 4 && shared.iter().all(|one| *one == shared[0]), "{phase} {round}");
     }
-    let begin = |text: &str| text.split_once("\n### All Current Positions:").unwrap().0.to_owned();
+    let begin = |text: &str| text.split_once("\n### All Current Positions:\n").unwrap().0.to_owned();
     let order = [
         ("challenge", 1, "critic"),
         ("respond", 1, "critic"),

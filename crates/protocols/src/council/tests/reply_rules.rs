@@ -129,6 +129,10 @@ fn every_rule_names_what_is_wrong() {
         fault("respond", "visionary", &|said| change(said, "Not now.", " "))
             .contains("`because` must say why")
     );
+    let voted = fault("respond", "visionary", &|said| {
+        (said["changed"], said["vote"]) = (json!(true), json!("RECONSIDER"));
+    });
+    assert_eq!(voted, "", "a changed vote is a change without a new position");
     // A change that names nothing is not sent back. The report says that it cites nothing.
     assert_eq!(fault("respond", "visionary", &|said| change(said, "Not now.", "It feels wiser.")), "");
     let silent = fault("respond", "visionary", &|said| {

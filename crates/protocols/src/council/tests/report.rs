@@ -77,12 +77,17 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
     assert_eq!(outline.answer[0].blocks[1], ReportBlock::Prose("Try it first.".into()));
     let votes = items(&outline.answer[1].blocks);
     assert_eq!(votes[3].who.as_deref(), Some("Critic, RECONSIDER"), "those against come last");
+    assert_eq!(votes[0].text, "A trial, then we see.", "the position that was voted on");
+    let note = "Its reason: The load halves. Strongest point of the other side: It costs a month. Remaining concern: Nobody knows the queue.";
+    assert_eq!(votes[0].note.as_deref(), Some(note));
+    let hint = "Pragmatist, who voted for it, names conditions (below); the sentence above need not contain them all.";
+    assert_eq!(outline.answer[0].blocks[3], ReportBlock::Line(hint.into()));
     assert_eq!(
         titles(&outline.body),
         [
             "How votes and positions moved",
             "What they agree on",
-            "What stayed in dispute",
+            "Challenges answered with disagreement",
             "Risks",
             "Who evaded a challenge",
             "What the moderator did"
@@ -125,7 +130,7 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
 #[test]
 fn the_short_report_cuts_a_long_list_and_says_how_many_are_left() {
     let outline = view(&eventful()).outline;
-    let disputed = section(&outline.body, "What stayed in dispute");
+    let disputed = section(&outline.body, "Challenges answered with disagreement");
     let (ReportBlock::In(ReportLength::Short, short), ReportBlock::In(ReportLength::Full, full)) =
         (&disputed.blocks[0], &disputed.blocks[1])
     else {
@@ -223,6 +228,8 @@ fn the_report_says_what_was_said_and_by_whom() {
     let outline = &view.outline;
     let line = "Written by the moderator, who supports it with words of Visionary, Critic and Pragmatist.";
     assert_eq!(outline.answer[0].blocks[2], ReportBlock::Line(line.into()));
+    let hint = "Visionary, Critic, Pragmatist and Innovator, who voted for it, name conditions (below); the sentence above need not contain them all.";
+    assert_eq!(outline.answer[0].blocks[3], ReportBlock::Line(hint.into()));
     let notes: Vec<Option<String>> =
         items(&section(&outline.answer, "Conditions").blocks).into_iter().map(|item| item.note).collect();
     assert_eq!(notes[0].as_deref(), Some("Visionary, Critic; merged by the moderator"));
@@ -234,11 +241,11 @@ fn the_report_says_what_was_said_and_by_whom() {
         !view.positions.flips()[0].evidenced,
         "the reason names nothing, though the answers conceded something"
     );
-    let dispute = section(&outline.body, "What stayed in dispute");
+    let dispute = section(&outline.body, "Challenges answered with disagreement");
     let ReportBlock::In(_, short) = &dispute.blocks[0] else { panic!("{dispute:?}") };
     let dispute =
         items(short).into_iter().find(|item| item.who.as_deref().unwrap().starts_with("[C5]")).unwrap();
-    assert_eq!(dispute.who.as_deref(), Some("[C5] Visionary asks Critic"));
+    assert_eq!(dispute.who.as_deref(), Some("[C5] Visionary asks Critic, answered in round 1"));
     assert_eq!(dispute.text, "Which figures, asks the visionary?", "the claim may be undisputed");
     let done = section(&outline.body, "What the moderator did");
     let names = |title: &str| pairs(done, title).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
@@ -257,4 +264,111 @@ fn the_report_says_what_was_said_and_by_whom() {
         "voted PROCEED WITH CONDITIONS after PROCEED in the opening; changed in round 2: It feels wiser.";
     assert_eq!(fates[0], given_up);
     assert_eq!(fates[1], "voted PROCEED as in the opening, on the side of the decision");
+}
+
+/// The lines of a section, with its items and groups.
+fn shown(blocks: &[ReportBlock]) -> Vec<String> {
+    let lines = blocks.iter().flat_map(|block| match block {
+        ReportBlock::Line(line) => vec![line.clone()],
+        ReportBlock::Items(items) => items
+            .iter()
+            .map(|item| format!("- {} [{}]", item.text, item.note.as_deref().unwrap_or_default()))
+            .collect(),
+        ReportBlock::Group { title, blocks, .. } => [vec![format!("{title}:")], shown(blocks)].concat(),
+        other => panic!("{other:?}"),
+    });
+    lines.collect()
+}
+
+/// Conditions of the start, and what must be so before a new vote, are two things. Those of the decision come first.
+#[test]
+fn conditions_stand_with_the_side_that_makes_them() {
+    let (yes, but, not_now, no) = ("PROCEED", "PROCEED WITH CONDITIONS", "RECONSIDER", "DO NOT PROCEED");
+    let own = ["a", "b", "c", "d"];
+    for (votes, conditions, want) in [
+        (
+            [but, not_now, but, but],
+            own,
+            &[
+                "Each councillor named its own.",
+                "- a [Visionary]",
+                "- c [Pragmatist]",
+                "- d [Innovator]",
+                "What Critic wants before a new vote:",
+                "- b []",
+            ][..],
+        ),
+        ([but, not_now, yes, yes], ["a", "A", "", ""], &["- a [Visionary, Critic (voted RECONSIDER)]"]),
+        (
+            [but, not_now, but, ""],
+            own,
+            &[
+                "Visionary, Critic and Pragmatist each named their own.",
+                "- a [Visionary]",
+                "- c [Pragmatist]",
+                "What Critic wants before a new vote:",
+                "- b []",
+            ],
+        ),
+        (
+            [but, not_now, not_now, no],
+            ["a", "b", "b", ""],
+            &[
+                "What Critic and Pragmatist want before a new vote:",
+                "- b [Critic, Pragmatist]",
+                "Conditions of Visionary, who voted for it:",
+                "- a []",
+            ],
+        ),
+        (
+            [but, not_now, not_now, no],
+            ["a", "a", "", "d"],
+            &[
+                "Conditions of Critic and Innovator, who voted against it:",
+                "- a [Visionary (voted PROCEED WITH CONDITIONS), Critic]",
+                "- d [Innovator]",
+            ],
+        ),
+        // Three are absent from the vote, so that nothing is decided.
+        ([but, "", "", ""], own, &["Conditions of Visionary, who voted for it:", "- a []"]),
+        (["", not_now, "", ""], own, &["What Critic wants before a new vote:", "- b []"]),
+    ] {
+        let debate = run(&[], &|ask, phase, round| {
+            let place = SEATS.iter().position(|seat| *seat == ask.seat);
+            let said = with(ask, phase, round, &|said| {
+                if let Some(place) = place.filter(|place| phase == "verdict" && !votes[*place].is_empty()) {
+                    said["vote"] = json!(votes[place]);
+                    said["conditions"] = json!([conditions[place]]);
+                }
+            });
+            said.filter(|_| phase != "verdict" || place.is_some_and(|place| !votes[place].is_empty()))
+        });
+        let outline = view(&debate).outline;
+        assert_eq!(shown(&section(&outline.answer, "Conditions").blocks), want, "{votes:?} {conditions:?}");
+    }
+}
+
+/// Nobody declares that a dispute stayed: the log shows who answered a challenge with a no, and when, and which points only some share.
+#[test]
+fn what_was_refused_has_its_round_and_what_few_share_stands_apart() {
+    let debate = run(&[], &|ask, phase, round| {
+        let said = with(ask, phase, round, &|said| {
+            if phase == "moderate" {
+                said["shared_points"] = super::moderation::shared(&SEATS[..2], true);
+            }
+        });
+        said.filter(|_| (phase, round, ask.seat.as_str()) != ("respond", 1, "critic"))
+    });
+    let body = view(&debate).outline.body;
+    let refused = section(&body, "Challenges answered with disagreement");
+    let ReportBlock::In(ReportLength::Full, full) = &refused.blocks[1] else { panic!("{refused:?}") };
+    let who: Vec<String> = items(full).into_iter().filter_map(|item| item.who).collect();
+    assert_eq!(who[0], "[C1] Visionary asks Critic, answered in round 2", "absent in round 1");
+    assert_eq!(who[1], "[C2] Critic asks Pragmatist, answered in round 1");
+    let few = items(&section(&body, "What only some share").blocks);
+    let note = "Visionary, Critic: visionary says that the queue is worth a trial / critic says that the queue is worth a trial; challenged";
+    assert_eq!(
+        (few.len(), few[0].text.as_str(), few[0].note.as_deref()),
+        (1, "a trial comes first", Some(note))
+    );
 }

@@ -1,4 +1,4 @@
-//! "Meaning is declared and verified, never guessed from words": who agrees with whom, who changed its mind and why, and what became
+//! "Meaning is declared and verified, never guessed from words": which debaters agree, who changed its mind and why, and what became
 //! of each position. Every case is played in English, German and Chinese. The outcome is right or unknown, never wrong.
 
 use agon_core::Fate::{self, Adopted, Minority, NotSettled, Refuted};
@@ -726,7 +726,7 @@ fn a_change_back_returns_to_the_first_position() {
     assert!(!fates.contains(&Fate::Refuted), "nobody gave up its first answer for good: {fates:?}");
 }
 
-/// Who agrees with whom in each round, who changed its mind, and what became of the positions.
+/// Which debaters agree in each round, who changed its mind, and what became of the positions.
 fn decisions(debate: &Debate) -> impl PartialEq + std::fmt::Debug + use<> {
     let history: PositionHistory = Deep.view(debate).unwrap().positions;
     let outcome = debate.outcome.as_ref().unwrap();

@@ -116,7 +116,7 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
 #[test]
 fn the_headline_names_a_critical_finding() {
     for (said, words) in
-        [("-aa ---", "All 3 judges hold"), ("--- ---", "1 of 3 judges holds"), ("w-- ---", "")]
+        [("-aa ---", "All 3 judges hold"), ("--- ---", "1 of 3 judges (judge-1) holds"), ("w-- ---", "")]
     {
         let debate = raised_debate(said);
         let view = Panel.view(&debate).unwrap();
@@ -124,6 +124,8 @@ fn the_headline_names_a_critical_finding() {
         assert_eq!(verdict == "GREEN", words.is_empty(), "{said}");
         assert_eq!(why.contains("critical finding [F1] no rollback"), !words.is_empty(), "{why}");
         assert!(why.contains(words), "{why}");
+        let blocked = "The scores would be a consensus; the open critical finding [F1] prevents it.";
+        assert_eq!(why.contains(blocked), said == "--- ---", "{why}");
     }
 }
 

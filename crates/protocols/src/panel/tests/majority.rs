@@ -64,6 +64,7 @@ fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
     for field in ["minority_score", "minority_opinion", "score_gap"] {
         assert!(verdict.get(field).unwrap().is_null(), "{field}");
     }
+    assert_eq!(verdict["user_attention_needed"].as_array().unwrap().len(), 1);
     let attention = &verdict["user_attention_needed"][0];
     assert_eq!(attention["issue"], "[F1] no rollback");
     assert_eq!(attention["majority_view"], "judge-1: critical; judge-2: no position; judge-3: no position");
@@ -148,6 +149,13 @@ fn user_attention_has_the_views_of_both_sides() {
     assert_eq!(entries[2]["issue"], "The overall score");
     assert_eq!(entries[2]["minority_view"], "2 (judge-3)");
     assert_eq!(entries[2]["stakes"], "the majority's weighted score is GREEN, the minority's RED");
+    let same = scored(&[], &[&[2.0], &[2.2], &[2.9]]);
+    assert_eq!(same.verdict["verdict_type"], "majority");
+    assert_eq!(
+        same.verdict["user_attention_needed"],
+        json!([]),
+        "RED on both sides, and nobody asks for more"
+    );
 }
 
 /// If two judges are left and are far apart, both are the majority by the rule, and a warning says so.

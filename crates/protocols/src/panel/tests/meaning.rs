@@ -137,7 +137,11 @@ fn evidence_is_a_line_or_a_quote_of_the_files() {
         assert_eq!(!format!("{:?}", view.outline).contains("(unverified)"), is_verified, "{evidence}");
         assert_eq!(!view.gate.unwrap().findings[0].unverified, is_verified, "{evidence}");
         let marks = seen.borrow().matches("unverified: true").count();
-        assert_eq!(marks, if is_verified { 0 } else { 2 }, "a claim and a finding: {evidence}");
+        assert_eq!(
+            marks,
+            if is_verified { 0 } else { 3 },
+            "a claim, a finding, and what it means: {evidence}"
+        );
     }
 }
 
@@ -272,7 +276,7 @@ fn disputes_are_counted_by_id() {
         |said: &mut Value, id: &str| said["concessions_made"] = json!([{"point": "so be it", "about": id}]);
     let (weeks, wochen) = ("Are nine weeks enough?", "Reichen neun Wochen?");
     type Play<'a> = &'a dyn Fn(u32, usize, &mut Value);
-    let cases: [(&str, Play<'_>, [u64; 3]); 13] = [
+    let cases: [(&str, Play<'_>, [u64; 3]); 15] = [
         ("nothing", &|_, _, _| {}, [0, 0, 0]),
         (
             "a dimension apart to the end",
@@ -355,6 +359,36 @@ fn disputes_are_counted_by_id() {
                 }
             },
             [0, 1, 0],
+        ),
+        (
+            "a point about a dimension, which the scores settle and the point not",
+            &|round, place, said| {
+                if round == 1 && place == 0 {
+                    risk(said, 4.5)
+                }
+                if (round, place) == (2, 0) {
+                    open(said, weeks, "yes", "judge-3");
+                    said["unresolved_disputes"][0]["about"] = json!("D1");
+                }
+            },
+            [1, 1, 1],
+        ),
+        (
+            "the same, conceded by its own id",
+            &|round, place, said| {
+                if round == 1 && place == 0 {
+                    risk(said, 4.5)
+                }
+                match (round, place) {
+                    (2, 0) => {
+                        open(said, weeks, "yes", "judge-3");
+                        said["unresolved_disputes"][0]["about"] = json!("D1");
+                    }
+                    (3, 2) => concede(said, "D2"),
+                    _ => {}
+                }
+            },
+            [2, 0, 2],
         ),
         (
             "a point conceded by the other side",

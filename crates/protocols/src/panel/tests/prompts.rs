@@ -66,7 +66,11 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "- [D1] `problem_understanding`: judge-1 2, judge-2 3, judge-3 5. They are 3 apart; consensus needs 1 or less.",
                 "- Critical finding [F1]: held by judge-3; no position yet from judge-1, judge-2.",
                 "## Round 2: Rebuttal",
+                "The ids `[D1]` and so on name dimensions",
+                "it stays open, whatever the scores, until one side gives it up",
                 "take one position on each of [F1], and say why: `hold`",
+                "`CRITICAL` (carried out as the files stand, it fails or does serious harm, whenever that shows), `HIGH`",
+                "Where `CRITICAL` and `HIGH` both fit, it is `CRITICAL`.",
                 "## Updated Position",
                 "### Points I Accept",
                 "### Points I Reject",
@@ -83,6 +87,8 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "word-of-1-in-2",
                 "## What Stands Between the Judges and Consensus",
                 "## Round 3: Final Position",
+                "scores do not settle it",
+                "A finding is critical if, carried out as the files stand, it fails or does serious harm, whenever that shows.",
                 "## Final Assessment",
                 "Your score now is 2.0",
                 "\"concessions_made\"",
@@ -289,6 +295,48 @@ fn scores_come_last_and_the_example_fits_the_schema() {
         }
         Some(said)
     });
+}
+
+/// The ids of an example that stand together could name one thing, and are others' where there are any.
+#[test]
+fn prompts_show_what_ids_stand_for_and_which_are_one() {
+    let seen = RefCell::new(BTreeMap::<(u32, String), String>::new());
+    super::report::merged_debate(&|ask, round| {
+        seen.borrow_mut()
+            .insert((round, ask.seat.clone()), format!("{}\n{}", ask.prompt.system, ask.prompt.user()));
+    });
+    let seen = seen.into_inner();
+    let text = |round: u32, seat: &str| seen[&(round, seat.to_owned())].as_str();
+    for (round, seat, wanted) in [
+        (2, "judge-1", "\"same_as\":[[\"F1\",\"L3\"]]"),
+        (2, "judge-3", "\"same_as\":[[\"L1\",\"L3\"]]"),
+        (
+            2,
+            "judge-1",
+            "\"with_judge\":\"judge-3\",\"on_point\":\"...\",\"strengthening_evidence\":\"...\",\"impact_on_my_position\":\"...\",\"about\":\"A3\"",
+        ),
+        (
+            3,
+            "judge-1",
+            "- [D2] A point that a judge left unresolved. The views stand above under this id.\n<<BEGIN ",
+        ),
+        (3, "judge-1", " D2>>\njudge-3: an old topic\n<<END "),
+        (3, "judge-1", "Already one, and named by the first id: [F1], [L1]; [L2], [L3]."),
+        (3, RAPPORTEUR, "[F1] no rollback. Critical: judge-2, judge-3. Not critical: judge-1.\n"),
+        (3, RAPPORTEUR, "The majority and the minority are sides in the overall scores alone"),
+        (3, RAPPORTEUR, "\n[F1] critical. Nobody met it. On \"a new topic\": a new view\n"),
+    ] {
+        assert!(text(round, seat).contains(wanted), "{round} {seat} lacks {wanted}:\n{}", text(round, seat));
+    }
+    for (seat, absent) in [
+        (RAPPORTEUR, "change your mind"),
+        (RAPPORTEUR, "The files"),
+        (RAPPORTEUR, "`merged`"),
+        (RAPPORTEUR, "an old view"),
+        ("judge-1", "`unverified: true`"),
+    ] {
+        assert!(!text(3, seat).contains(absent), "{seat}: {absent}");
+    }
 }
 
 /// Schema descriptions are asked field by field of people and small models: each is a question. Reasons come before decisions.

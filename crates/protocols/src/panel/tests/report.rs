@@ -84,8 +84,8 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
         lines(&outline.answer[0]),
         [
             "NO GO until [F1] is settled (YELLOW)",
-            "1 of 3 judges holds the critical finding [F1] no rollback. A majority of 2 of 3 judges gives 4.15 of 5, the minority 2.2: 1.95 \
-             apart. Confidence MEDIUM. The weighted score of all judges is 3.5, which is YELLOW."
+            "1 of 3 judges (judge-3) holds the critical finding [F1] no rollback. A majority of 2 of 3 judges (judge-1, judge-2) gives 4.15 of \
+             5, the minority (judge-3) 2.2: 1.95 apart. Confidence MEDIUM. The weighted score of all judges is 3.5, which is YELLOW."
         ]
     );
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     );
     assert_eq!(
         items(find(outline, "Other findings")),
-        ["[L1] | few tests | High; judge-3; evidence unverified"]
+        ["[L1] | few tests | High; raised by judge-3; evidence unverified."]
     );
     assert_eq!(
         items(find(outline, "Recommendations")),
@@ -106,6 +106,10 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     for title in ["The majority's opinion", "The minority's opinion"] {
         assert_eq!(find(outline, title).fold, SectionFold::Never, "{title}");
     }
+    assert_eq!(
+        lines(find(outline, "The minority's opinion")),
+        ["Both opinions were written by the rapporteur (a/x, also judge-1's model)."]
+    );
     let open: Vec<String> = items(find(outline, "Disputes"));
     assert_eq!(open.len(), 6, "{open:?}");
     assert_eq!(
@@ -122,7 +126,7 @@ fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     );
     assert_eq!(
         lines(find(outline, "The debate in figures"))[0],
-        "0 agreements formed; 0 disputes resolved, 6 open; 9 judge calls, $0.1000 in all."
+        "0 disputes resolved, 6 open; 9 judge calls, $0.1000 in all."
     );
     assert_eq!(
         items(find(outline, "Whose score changed"))[0],
@@ -230,6 +234,122 @@ fn ids_and_words_keep_their_owners() {
     let item = &debate.outcome.unwrap().verdict["user_attention_needed"][0];
     assert_eq!(item["minority_view"], "judge-3: critical. On \"Does time count?\": No.");
     assert_eq!(item["recommendation"], "judge-2: Write a rollback; judge-3: Write a rollback");
+}
+
+/// The names and values of the groups of a section.
+fn pairs(section: &ReportSection) -> Vec<String> {
+    let groups = section.blocks.iter().flat_map(|block| match block {
+        ReportBlock::Group { blocks, .. } => blocks.as_slice(),
+        _ => &[],
+    });
+    let pairs = groups.flat_map(|block| match block {
+        ReportBlock::Pairs(pairs) => pairs.as_slice(),
+        _ => &[],
+    });
+    pairs.map(|(name, text)| format!("{name} | {text}")).collect()
+}
+
+/// A debate in which judge-3 raises a critical finding, judge-1 raises it as a lesser one, and judge-2 adopts it. Two of the lesser
+/// findings are one. Judge-3 puts the dispute in other words in round 3, under another id that turns out to be the same. Every ask
+/// goes to `look`.
+pub(super) fn merged_debate(look: &dyn Fn(&Ask, u32)) -> Debate {
+    let finding = |text: &str, severity: &str| json!({"finding": text, "severity": severity, "evidence": "docs/queue-plan.md:3"});
+    let position = |word: &str, why: &str| json!([{"finding_id": "F1", "position": word, "reason": why}]);
+    let open = |topic: &str, view: &str, about: &str| {
+        json!([{"topic": topic, "issue": topic, "my_view": view, "my_final_view": view, "stakes": format!("{topic} at stake"),
+            "with_judge": "judge-1", "about": about}])
+    };
+    let answer = |ask: &Ask, _: &str, round: u32| {
+        look(ask, round);
+        if ask.seat == RAPPORTEUR {
+            return Some(summed_up(ask));
+        }
+        let mut said = plain(&[[2.7], [2.8], [2.3]][place(ask)], round);
+        match (round, place(ask)) {
+            (1, 0) => {
+                said["critical_findings"] =
+                    json!([finding("no way back", "HIGH"), finding("one expert", "MEDIUM")])
+            }
+            (1, 1) => said["critical_findings"] = json!([finding("nobody at night", "MEDIUM")]),
+            (1, 2) => {
+                said["critical_findings"] =
+                    json!([finding("no rollback", "CRITICAL"), finding("no alerts", "LOW")])
+            }
+            (2, 0) => {
+                said["critical_positions"] = position("lower", "There is time.");
+                said["dimension_scores"]["feasibility"] = json!(2.6);
+                said["change_reason"] = json!("[A3] lowers one dimension.");
+                said["agreements"] = json!([{"with_judge": "judge-3", "on_point": "alerts", "about": "L4"}]);
+                said["same_as"] = json!([["F1", "L1"], ["L2", "L3"]]);
+            }
+            (2, 1) => {
+                said["critical_positions"] = position("adopt", "A1 and F1 convince me.");
+                said["same_as"] = json!([["F1", "L1"], ["L2", "L3"]]);
+            }
+            (2, _) => {
+                said["unresolved_disputes"] = open("an old topic", "an old view", "L1");
+                said["agreements"] = json!([{"with_judge": "judge-2", "on_point": "night", "about": "L3"}]);
+            }
+            (3, 0 | 1) => {
+                said["critical_positions"] = position(["lower", "hold"][place(ask)], "As before.");
+                said["same_as"] = json!([["D1", "D2"]]);
+            }
+            _ => {
+                said["critical_positions"] = position("hold", "Nobody met it.");
+                said["unresolved_disagreements"] = open("a new topic", "a new view", "F1");
+            }
+        }
+        Some(said)
+    };
+    testing::run(&Panel, brief(MODELS, &[]), &answer).1
+}
+
+/// Of a judge the latest round counts. What is one is told once, with everybody's words for it, who raised it as what, and who took it
+/// up because of what. A finding has sides of its own.
+#[test]
+fn what_became_one_is_told_once_with_the_last_words_of_everybody() {
+    let debate = merged_debate(&|_, _| {});
+    let view = Panel.view(&debate).unwrap();
+    let outline = &view.outline;
+    assert_eq!(
+        items(find(outline, "Critical findings")),
+        [
+            "[F1] | no rollback | Open: critical (judge-2, judge-3); real, but not critical (judge-1); raised by judge-3 as critical, by \
+             judge-1 as high (L1). judge-2 adopted it in round 2 because of [A1]. Evidence: docs/queue-plan.md:3. judge-1 puts it so \
+             (L1): no way back."
+        ]
+    );
+    assert_eq!(
+        items(find(outline, "Other findings")),
+        [
+            "[L2, L3] | one expert | Medium; raised by judge-1, judge-2; accepted by judge-3 (L3). judge-2 puts it so (L3): nobody at \
+             night.",
+            "[L4] | no alerts | Low; raised by judge-3; accepted by judge-1."
+        ]
+    );
+    assert_eq!(
+        items(find(outline, "Disputes")),
+        [
+            "[D1] | Whether [F1] is critical | Open at the end; it was open after rounds 2 and 3. judge-3 puts it so: a new topic."
+        ]
+    );
+    assert_eq!(
+        pairs(find(outline, "What needs your attention")),
+        [
+            "Critical | judge-2: As before; judge-3: Nobody met it. On \"a new topic\": a new view",
+            "Not critical | judge-1: real, but not critical. As before",
+            "At stake | judge-3: a new topic at stake"
+        ]
+    );
+    let claims = items(find(outline, "Claims that are cited or unverified"));
+    let ids: Vec<&str> = claims.iter().filter_map(|claim| claim.split(' ').next()).collect();
+    assert_eq!(ids, ["[A1]", "[A3]"], "also where only a dimension changed, or a position");
+    assert_eq!(
+        lines(&outline.answer[0])[1],
+        "2 of 3 judges (judge-2, judge-3) hold the critical finding [F1] no rollback. A majority of 2 of 3 judges (judge-1, judge-2) gives \
+         2.75 of 5, the minority (judge-3) 2.3: 0.45 apart. The scores would be a consensus; the open critical finding [F1] prevents it. \
+         Confidence MEDIUM. The weighted score of all judges is 2.6, which is RED."
+    );
 }
 
 /// Seven judges fit in 80 columns.

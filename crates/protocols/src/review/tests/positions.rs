@@ -53,6 +53,11 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
     for (lines, toward_majority) in [(&toward, true), (&away, false)] {
         for (reason, cited, said) in [
             (evidence(), vec![EVIDENCE], None),
+            (
+                json!({"kind": "factual_error", "citation": "auth.py:45", "quote": "It is a PASS."}),
+                vec!["src/auth.py:45 against its own words of round 1, \u{201c}It is a PASS.\u{201d}"],
+                None,
+            ),
             (no_evidence(), vec![], Some("Judge 2 made a good point")),
             (Value::Null, vec![], None),
         ] {

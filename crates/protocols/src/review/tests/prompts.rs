@@ -50,10 +50,12 @@ fn prompts_keep_the_words_of_the_seed() {
                 "\"verdict\": \"WARN\"",
                 "\"confidence\": \"HIGH\"",
                 "\"key_insight\"",
-                "- `PASS`: it may ship as it is",
-                "- `WARN`: it may ship, but",
-                "- `FAIL`: it must not ship before",
-                "`critical`: it must not ship like this. `significant`: fix it before or soon after it ships. `minor`: optional.",
+                "- `PASS`: it may go ahead as it is",
+                "- `WARN`: it may go ahead, but",
+                "- `FAIL`: it must not go ahead like this",
+                "`critical`: the target must not go ahead like this. `significant`: fix it before or soon after the target goes ahead. \
+                 `minor`: optional.",
+                "In round 1 you work alone",
                 "Report every critical or significant problem that you see",
                 "Something that is missing",
                 "Give your verdict on the whole target.",
@@ -78,7 +80,12 @@ fn prompts_keep_the_words_of_the_seed() {
                 "## The other judges' verdicts",
                 "### defender, with the findings [F1]",
                 "### compliance, with the findings [F2]",
-                "You are attacker, and your R1 verdict was PASS.",
+                "You are attacker, and your verdict of round 1 (R1) was PASS. Round 1 is over",
+                "if you accept a finding and its severity is wrong, say that first",
+                "`PASS` means that none of these is more than minor to you",
+                "you may say `WARN`; its reason must then say so",
+                "an id alone does not say what it was",
+                "copied exactly from any of your own words of round 1",
             ],
         ),
         ("r2", "defender", &["     - [F1] significant: It is a FAIL here."]),
@@ -93,6 +100,8 @@ fn prompts_keep_the_words_of_the_seed() {
             assert!(text.contains(part), "{phase} of {seat} lacks {part:?}:\n{text}");
         }
     }
+    // A text or a design is not shipped.
+    assert!(seen.iter().all(|(.., text)| !text.contains(" ship")));
     assert!(
         !of(&seen, "r2", "attacker").contains("### attacker")
             && !of(&seen, "r2", "attacker").contains("for each of your own"),
@@ -134,7 +143,13 @@ fn every_example_keeps_its_schema_and_the_schema_is_not_in_the_prompt() {
                 let order: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
                 assert_eq!(order[..2], ["restatement", "analysis"]);
                 assert_eq!(ids(ask, "own", "id").len() + ids(ask, "others", "id").len(), 2, "{schema}");
-                for field in ["own", "others", "same_as", "acknowledgments"] {
+                // The usual case is no change, and what is made up is nobody's.
+                assert_eq!(example["changed_because"], Value::Null);
+                for (field, key) in
+                    [("own", "id"), ("others", "id"), ("same_as", "other"), ("acknowledgments", "judge")]
+                {
+                    let said = example[field][0][key].as_str().unwrap_or_default().to_owned();
+                    assert!(!ids(ask, field, key).contains(&said) && ask.seat != said, "{said}");
                     example[field] = json!([]);
                 }
             }

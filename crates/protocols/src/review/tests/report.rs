@@ -101,8 +101,8 @@ fn the_tables_show_both_rounds_and_what_moved_the_judges() {
     let judges = section(&outline.body, "The judges");
     let want = [
         ["Judge", "Perspective", "Vendor", "R1", "R2", "Confidence", "Counts"],
-        ["judge-1", "correctness", "a", "WARN", "FAIL", "MEDIUM", "FAIL (R2)"],
-        ["judge-2", "risk", "a", "PASS", "WARN", "MEDIUM", "WARN (R2)"],
+        ["judge-1", "correctness", "a", "WARN", "FAIL", "HIGH -> MEDIUM", "FAIL (R2)"],
+        ["judge-2", "risk", "a", "PASS", "WARN", "HIGH -> MEDIUM", "WARN (R2)"],
         ["judge-3", "correctness", "b", "WARN", "not asked", "HIGH", "WARN (R1)"],
         ["judge-4", "risk", "b", "absent", "not asked", "", "nothing"],
     ];
@@ -136,7 +136,11 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         })
         .collect();
     let want = [
-        ("Critical", "F3", "src/auth.py:45-47, security. Advice: Count attempts. Found by judge-1."),
+        (
+            "Critical",
+            "F3",
+            "src/auth.py:45-47, security. Advice: Count attempts. Found by judge-1 in round 2; no other judge has read it.",
+        ),
         (
             "Significant",
             "F2",
@@ -149,6 +153,196 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         ),
     ];
     assert_eq!(shown, want);
+}
+
+/// What the evidence for a change is said to be holds for each kind of it: only what verifies is named.
+#[test]
+fn a_change_is_told_with_what_its_evidence_is() {
+    let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")];
+    let withdraws = |source: &str| {
+        format!(
+            "PASS to FAIL. It withdraws its own words of round 1, \u{201c}It is a PASS.\u{201d}: {source}."
+        )
+    };
+    let missed = |what: &str| format!("PASS to FAIL. Its evidence (missed detail): {what}");
+    let line = "src/auth.py:45 contradicts them (\u{201c}statement_45()\u{201d})";
+    for (kind, citation, quote, note) in [
+        (
+            "code_location",
+            "auth.py:45",
+            "statement_45()",
+            "PASS to FAIL. Its evidence (code location): auth.py:45 \u{201c}statement_45()\u{201d}".into(),
+        ),
+        ("factual_error", "src/auth.py:45", "It is a PASS.", withdraws(line)),
+        ("factual_error", "It is a PASS.", "auth.py:45", withdraws(line)),
+        (
+            "factual_error",
+            "src/auth.py:4-5",
+            "It is a PASS.",
+            withdraws("src/auth.py:4-5 contradicts them (\u{201c}statement_4() statement_5()\u{201d})"),
+        ),
+        (
+            "factual_error",
+            "statement_7()",
+            "It is a PASS.",
+            withdraws("\u{201c}statement_7()\u{201d} contradicts them"),
+        ),
+        ("missed_detail", "F1", "", missed("F1")),
+        ("missed_detail", "F1", "It is a FAIL here.", missed("F1 \u{201c}It is a FAIL here.\u{201d}")),
+        ("missed_detail", "F1", "statement_9()", missed("F1, \u{201c}statement_9()\u{201d}")),
+        ("missed_detail", "auth.py:9", "statement_9()", missed("auth.py:9 \u{201c}statement_9()\u{201d}")),
+        ("missed_detail", "auth.py:8", "statement_9()", missed("\u{201c}statement_9()\u{201d}")),
+    ] {
+        let debate = play(brief(&["a/x"], &[DEBATE]), &|ask, phase, _| {
+            let mut value = said(ask, phase, &lines)?;
+            if phase == "r2" && ask.seat == "judge-1" {
+                value["changed_because"] = json!({"kind": kind, "citation": citation, "quote": quote});
+            }
+            Some(value)
+        });
+        let outline = view(&debate).outline;
+        let told = &items(&section(&outline.body, "The judges").blocks[2])[0];
+        assert_eq!(told.note.as_deref(), Some(note.as_str()), "{kind} {citation:?} {quote:?}");
+    }
+}
+
+/// The note of every finding, by its ids, in a debate of judges who say this in rounds 1 and 2.
+fn finding_notes(by: &[(&[Value], Value)]) -> Vec<(String, String)> {
+    let count = by.len().to_string();
+    let debate = play(brief(&["a/x"], &[DEBATE, ("count", &count)]), &|ask, phase, _| {
+        let place: usize = ask.seat.trim_start_matches("judge-").parse().unwrap();
+        let (r1, r2) = &by[place - 1];
+        let mut value = said(ask, phase, &[(&ask.seat, "WARN", "WARN")])?;
+        value["findings"] = json!(r1);
+        if phase == "r2" {
+            (value["findings"], value["others"]) = (json!([]), json!([]));
+            value.as_object_mut().unwrap().extend(r2.as_object().unwrap().clone());
+        }
+        Some(value)
+    });
+    let outline = view(&debate).outline;
+    let groups = section(&outline.answer, "Findings").blocks.iter();
+    let groups = groups.map(|group| {
+        let ReportBlock::Group { blocks, .. } = group else { panic!("{group:?}") };
+        items(&blocks[0])
+    });
+    groups.flatten().map(|item| (item.who.clone().unwrap(), item.note.clone().unwrap())).collect()
+}
+
+/// An acceptance is told with its reason, which may limit it. Advice of other judges is told where it differs.
+#[test]
+fn a_finding_is_told_with_what_the_other_judges_say_to_it() {
+    let advised = |description: &str, advice: &str| {
+        let mut found = finding("minor", description, "");
+        found["recommendation"] = json!(advice);
+        found
+    };
+    let accept = |id: &str, reason: &str| json!({"id": id, "status": "accept", "reason": reason});
+    let same = json!([{"own": "F2", "other": "F1"}]);
+    let raised = [advised("apples rot", "Eat them.")];
+    for (other_advice, told) in [("Cook them", " Its advice: Cook them."), ("eat  THEM.", ""), (" ", "")] {
+        let notes = finding_notes(&[
+            (&raised, json!({})),
+            (
+                &[advised("apples spoil", other_advice)],
+                json!({"same_as": same, "others": [accept("F1", "Mine.")]}),
+            ),
+            (
+                &[],
+                json!({"others": [accept("F1", "Significant, not minor. It smells"), accept("F2", "So does this.")]}),
+            ),
+            (&[], json!({"others": [accept("F1", "")]})),
+            (&[], json!({"others": [accept("F2", "")]})),
+        ]);
+        let want = format!(
+            "Advice: Eat them. Found by judge-1, judge-2. judge-2 reports it as F2, minor: apples spoil.{told} Accepted by judge-4, \
+             judge-5. Accepted by judge-3: Significant, not minor. It smells. So does this."
+        );
+        assert_eq!(notes, [("F1, F2".to_owned(), want)], "{other_advice:?}");
+    }
+    let dropped = finding_notes(&[
+        (&raised, json!({"own": [{"id": "F1", "status": "drop"}]})),
+        (
+            &[advised("apples spoil", "Cook them")],
+            json!({"same_as": same, "own": [{"id": "F2", "status": "drop"}]}),
+        ),
+    ]);
+    assert!(!dropped[0].1.contains("dvice"), "{dropped:?}");
+}
+
+/// A finding of round 2 was shown to nobody.
+#[test]
+fn a_finding_of_round_2_says_that_nobody_else_has_read_it() {
+    let new = json!({"findings": [finding("minor", "apples rot", "")]});
+    let first = [finding("minor", "apples rot", "")];
+    let none: &[Value] = &[];
+    for (by, want) in [
+        (&[(&first[..], json!({})), (none, json!({}))][..], "Found by judge-1."),
+        (
+            &[(none, new.clone()), (none, json!({}))],
+            "Found by judge-1 in round 2; no other judge has read it.",
+        ),
+        (
+            &[(none, new.clone()), (none, json!({})), (none, new.clone())],
+            "Found by judge-1, judge-3 in round 2, each on its own; no other judge has read it.",
+        ),
+        (
+            &[(none, new.clone()), (none, new.clone())],
+            "Found by judge-1, judge-2 in round 2, each on its own.",
+        ),
+    ] {
+        let note = &finding_notes(by)[0].1;
+        assert!(note.starts_with(want), "{note}");
+    }
+}
+
+/// A judge may accept the finding that decides the verdict and still hold another verdict. Its dissent says what it thinks of it.
+#[test]
+fn a_dissent_says_what_its_judge_thinks_of_the_finding_that_decided() {
+    let reason = "Significant, not critical: it is rare.";
+    let held = "held to the end; the worst verdict counts, which is FAIL";
+    let on = |ids: &str| format!("{held}. On {ids}, which it accepts: {reason}");
+    let accept = |id: &str, reason: &str| json!([{"id": id, "status": "accept", "reason": reason}]);
+    let dispute = json!([{"id": "F1", "status": "dispute", "reason": reason}]);
+    for (others, same, note) in [
+        (accept("F1", reason), json!([]), on("F1")),
+        (accept("F1", reason), json!([{"own": "F3", "other": "F1"}]), on("F1, F3")),
+        (accept("F1", ""), json!([]), held.to_owned()),
+        (accept("F2", reason), json!([]), held.to_owned()),
+        (dispute, json!([]), held.to_owned()),
+    ] {
+        let lines = [("judge-1", "FAIL", "FAIL"), ("judge-2", "WARN", "WARN")];
+        let debate = play(brief(&["a/x"], &[DEBATE]), &|ask, phase, _| {
+            let mut value = said(ask, phase, &lines)?;
+            match (phase, ask.seat.as_str()) {
+                ("r1", "judge-1") => {
+                    value["findings"] =
+                        json!([finding("critical", "It burns.", ""), finding("minor", "It smells.", "")]);
+                }
+                ("r2", "judge-2") => (value["others"], value["same_as"]) = (others.clone(), same.clone()),
+                _ => {}
+            }
+            Some(value)
+        });
+        let dissent = view(&debate).dissent;
+        assert_eq!(dissent.len(), 1);
+        assert_eq!(dissent[0].note.as_deref(), Some(note.as_str()), "{others} {same}");
+    }
+}
+
+/// A long reason is cut after a whole sentence, in any language, and the cut is marked.
+#[test]
+fn a_long_reason_is_cut_after_a_sentence() {
+    let rest = "x ".repeat(400);
+    for (reason, told) in [
+        (format!("Not critical. It is rare. {rest}"), "Not critical. It is rare. [...]".to_owned()),
+        (format!("并不严重。{}", "很".repeat(400)), "并不严重。 [...]".to_owned()),
+        (rest.clone(), format!("{} [...]", "x ".repeat(150).trim_end())),
+    ] {
+        let others = json!({"others": [{"id": "F1", "status": "accept", "reason": reason}]});
+        let notes = finding_notes(&[(&[finding("minor", "apples rot", "")], json!({})), (&[], others)]);
+        assert_eq!(notes[0].1, format!("Found by judge-1. Accepted by judge-2: {told}"));
+    }
 }
 
 /// "DISAGREE, and the user decides": the results of the vendors stand side by side.
