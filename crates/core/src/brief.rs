@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version of the log's format. Logs of other versions are refused.
-pub const LOG_VERSION: u32 = 3;
+pub const LOG_VERSION: u32 = 4;
 
 /// A place at the table: a role and the model that speaks in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,6 +14,8 @@ pub struct CallAttempt {
     pub model: String,
     /// The most that it could cost.
     pub worst_usd: Option<f64>,
+    /// The most tokens that it could use.
+    pub worst_tokens: u64,
     /// Whether it was an errand on this machine.
     pub errand: bool,
     /// What came back, unless it was the answer; `None` while nothing has.
@@ -206,13 +208,13 @@ impl Debate {
         match event {
             Event::Opened { .. } => Err(Corrupt::Order { seq, why: "a second `opened`".into() }),
             Event::Asked { phase, round, asks } => self.fold_asked(seq, Phase::new(phase, *round), asks),
-            Event::Sent { ask, attempt, model, worst_usd, errand } => {
-                let (number, model, worst_usd, errand) = (*attempt, model.clone(), *worst_usd, *errand);
+            Event::Sent { ask, attempt, model, worst_usd, worst_tokens, errand } => {
                 self.attempts_of(seq, *ask)?.push(CallAttempt {
-                    number,
-                    model,
-                    worst_usd,
-                    errand,
+                    number: *attempt,
+                    model: model.clone(),
+                    worst_usd: *worst_usd,
+                    worst_tokens: *worst_tokens,
+                    errand: *errand,
                     fault: None,
                 });
                 Ok(())

@@ -33,6 +33,8 @@ pub enum Event {
         model: String,
         /// The most that the call can cost; `None` when the price is not known.
         worst_usd: Option<f64>,
+        /// The most tokens that the call can use, its prompt and its answer together.
+        worst_tokens: u64,
         /// Whether it is an errand on this machine, which no limit on calls counts.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         errand: bool,

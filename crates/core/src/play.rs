@@ -166,6 +166,7 @@ pub fn play(
                     attempt,
                     model: ask.model.clone(),
                     worst_usd: Some(0.0),
+                    worst_tokens: 0,
                     errand: false,
                 };
                 records.push(debate.push(sent, debate.at_ms)?);

@@ -164,6 +164,7 @@ impl DebateRun<'_> {
             attempt,
             model: model.name.clone(),
             worst_usd: grant.worst_case.usd,
+            worst_tokens: grant.worst_case.tokens,
             errand: model.model.is_errand(),
         };
         let call = Box::new(OutgoingCall { model, call, permit });

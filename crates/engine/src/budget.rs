@@ -100,9 +100,8 @@ impl CallEstimate {
 }
 
 impl DebateBudget {
-    /// The budget as the log leaves it. `open` has, for each ask without a reply, the most tokens that one of its calls can
-    /// use. A call whose result was lost counts for that many.
-    pub(crate) fn from_log(debate: &Debate, open: &BTreeMap<u32, u64>) -> Self {
+    /// The budget as the log leaves it. A call whose result was lost, or whose usage is not known, counts for its worst case.
+    pub(crate) fn from_log(debate: &Debate) -> Self {
         let mut budget = Self {
             output_tokens_max: debate.brief.limits.output_tokens,
             spent_usd: 0.0,
@@ -111,26 +110,23 @@ impl DebateBudget {
             reserved: BTreeMap::new(),
         };
         for turn in debate.turns.iter().filter(|turn| !turn.inherited) {
-            for ((asked, attempts), reply) in turn.asks.iter().zip(&turn.attempts).zip(&turn.replies) {
-                budget.count(attempts, reply.as_ref(), open.get(&asked.id).copied());
+            for (attempts, reply) in turn.attempts.iter().zip(&turn.replies) {
+                budget.count(attempts, reply.as_ref());
             }
         }
         budget
     }
 
-    fn count(&mut self, attempts: &[CallAttempt], reply: Option<&Reply>, most_tokens: Option<u64>) {
+    fn count(&mut self, attempts: &[CallAttempt], reply: Option<&Reply>) {
         let answered = match reply {
             Some(Reply::Said { usage, .. }) => Some(usage),
             _ => None,
         };
-        let failed = attempts.iter().filter_map(|attempt| attempt.fault.as_ref().map(|fault| &fault.usage));
-        let input = failed.chain(answered).map(|usage| usage.input_tokens).max().unwrap_or_default();
-        let lost_tokens = most_tokens.unwrap_or(input.saturating_add(u64::from(self.output_tokens_max)));
         for (index, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
             let is_last = index + 1 == attempts.len();
             let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| is_last));
             let timed_out = attempt.fault.as_ref().is_some_and(|fault| fault.why == AbsenceReason::TimedOut);
-            let worst_case = WorstCase { tokens: lost_tokens, usd: attempt.worst_usd };
+            let worst_case = WorstCase { tokens: attempt.worst_tokens, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
             self.spend(usage.filter(|_| !timed_out), worst_case);
         }

@@ -1,6 +1,5 @@
 //! Runs one debate, from the log it has so far to its end. One task owns the log, the budget and the calls.
 
-use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +10,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::ask_task::{AskProgress, AskState, AskTask};
-use crate::budget::{CallEstimate, DebateBudget, PhaseLimits};
+use crate::budget::{DebateBudget, PhaseLimits};
 use crate::log_writer::LogWriter;
 use crate::model_chains::ChainResolver;
 use crate::warm_up::CacheWarmUp;
-use crate::{CallFault, Engine, EngineError, ModelPrice, StopSignal};
+use crate::{CallFault, Engine, EngineError, StopSignal};
 
 /// A running debate.
 pub(crate) struct DebateRun<'a> {
@@ -70,19 +69,12 @@ impl<'a> DebateRun<'a> {
         models: ChainResolver<'a>,
         log: LogWriter<'a>,
     ) -> Self {
-        let output_tokens = debate.brief.limits.output_tokens;
-        let most_tokens = |pending: &AskTask| {
-            let estimate = CallEstimate::new(&pending.messages(None), pending.schema_bytes, ModelPrice::Free);
-            estimate.worst_case(output_tokens).tokens
-        };
-        let open: BTreeMap<u32, u64> =
-            asks.iter().map(|pending| (pending.ask.id, most_tokens(pending))).collect();
         Self {
             engine,
             protocol,
             id: debate.brief.id.as_str().into(),
             clock: RunClock { began: Instant::now(), base_ms: debate.at_ms },
-            budget: DebateBudget::from_log(&debate, &open),
+            budget: DebateBudget::from_log(&debate),
             debate,
             log,
             models,

@@ -131,7 +131,7 @@ mod tests {
             unverified: false,
             usage: CallUsage::default(),
         });
-        CallAttempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
+        CallAttempt { number: 1, model: model.into(), worst_usd: None, worst_tokens: 0, errand: false, fault }
     }
 
     fn call(model: usize, repair: Option<RepairRequest>, failures: u32) -> NextAttempt {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::provider::{BaseUrl, ModelProvider};
 use crate::server::dialect;
 use crate::server::errors::{CallFailure, FailureContext};
-use crate::server::http::HttpClients;
+use crate::server::http::{HttpClients, capped_body};
 
 /// What a provider answered when it was asked for its list of models. Never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,8 +36,6 @@ pub struct ProviderProbe {
 
 /// Hosts that send their list without checking the key.
 const HOSTS_WITH_OPEN_LISTS: &[&str] = &["openrouter.ai"];
-/// The longest known list has less than a megabyte.
-const LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Probes all providers at once.
 pub(crate) async fn probe_all(
@@ -92,18 +90,12 @@ async fn list_models(
     for (name, value) in dialect.headers(provider.secret()) {
         request = request.header(name, value);
     }
-    let mut answer = request.send().await.map_err(|error| message(context.network_error(&error)))?;
+    let answer = request.send().await.map_err(|error| message(context.network_error(&error)))?;
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     (probe.reachable, probe.status) = (true, Some(status));
-    let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| message(context.network_error(&error)))? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > LIST_BYTES_MAX {
-            return Err(message(context.garbled("is too long for a list of models")));
-        }
-    }
+    let body = capped_body(answer).await.map_err(|error| message(context.body_error(&error)))?;
     if !(200..300).contains(&status) {
-        let failure = context.http_status(status, &String::from_utf8_lossy(&bytes), &headers);
+        let failure = context.http_status(status, &body, &headers);
         let is_about_key = failure.fault.kind == CallFaultKind::Key;
         probe.key_accepted = provider.key.as_ref().filter(|_| is_about_key && status != 402).map(|_| false);
         let has_no_list = matches!(status, 400 | 404 | 405 | 422) && !is_about_key;
@@ -115,7 +107,7 @@ async fn list_models(
             false => message(failure),
         });
     }
-    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let body: Value = serde_json::from_str(&body).unwrap_or_default();
     let models = dialect.listed_models(&body).ok_or_else(|| {
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("no type");
         message(context.garbled(&format!("is no list of models ({kind}): is the base URL right?")))

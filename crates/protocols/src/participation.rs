@@ -2,6 +2,11 @@
 
 use agon_core::{Debate, PhaseTurn, Reply};
 
+/// How many judges must be heard before their verdict counts: two thirds.
+pub fn judges_quorum(judges: usize) -> usize {
+    (2 * judges).div_ceil(3)
+}
+
 /// A warning for every reply that the limit on output tokens cut off.
 pub fn cut_off_warnings(debate: &Debate) -> Vec<String> {
     let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));

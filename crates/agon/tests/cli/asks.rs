@@ -165,6 +165,8 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       Debater C  Bern.    Bern.    Bern.
       Debater A  Bern.    Bern.    Bern.
       * changed with a verified citation
+      • Debater D: changed in round 1 because of [B0] of Debater B: "Parliament and
+        government sit there"
 
     How it was decided
       The first two answers differ, so they debated. The debate decided.
@@ -205,7 +207,8 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       judge-2: script/two.yaml
       judge-3: script/one.yaml
       Rapporteur: script/one.yaml
-      The first model also plays moderator, chair, clerk, two judges and rapporteur.
+      The model of Debater D also plays moderator, chair, clerk, two judges and
+      rapporteur.
 
     Cost
       16 calls, 0 tokens in, 0 out, $0.00

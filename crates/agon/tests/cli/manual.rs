@@ -153,8 +153,9 @@ fn a_protocols_verb_has_its_options_as_flags() {
                           NAME of [destinations.NAME]
 
     Files:
-          --config <FILE>  The configuration [default: ./agon.toml, then agon.toml in the configuration
+          --config <FILE>  The configuration [default: agon.toml in AGON_HOME or in the configuration
                            folder]
+          --no-config      Use no configuration file
           --db <FILE>      The store [default: AGON_HOME/agon.db, else agon.db in the data folder]
     ");
 }
@@ -220,11 +221,12 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       time.
 
     What the debate did
-      One of three debaters changed its mind in round 2, with a verified citation.
-      No two of the first positions were the same, so a plain vote on them would
-      have been tied. In the end most held "A formatter decides", and that is the
-      answer. Nobody revised anything in round 1. How independent they are is not
-      known yet; all three use the same model.
+      One of three debaters changed its mind in round 2, with a verified citation;
+      one other revised its position without giving it up. No two of the first
+      positions were the same, so a plain vote on them would have been tied. In the
+      end two of three debaters held "A formatter decides", and that is the answer.
+      Nobody revised anything in round 1. How independent they are is not known yet;
+      all three use the same model.
 
                  start  R1     R2
       Debater C  #1     #1     #1
@@ -234,6 +236,8 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       #2  Spaces.
       #3  A formatter decides.
       * changed with a verified citation
+      • Debater B: changed in round 2 because of [A0] of Debater A: "Let a formatter
+        decide"
 
     Strongest points of each last argument
       • Debater A: One of the others has come round
@@ -242,6 +246,9 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     What was contested
       • Whether tabs are easier to read
+
+    What they share, by the moderator
+      Let a formatter decide.
 
     Dissent
       • Debater C (debater-1): Tabs to indent, spaces to align.

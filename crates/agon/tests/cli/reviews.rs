@@ -47,11 +47,12 @@ fn a_review_in_two_rounds() {
       Critical
         • F1: SQL injection through the user name
           auth.py:5, injection. Advice: Bind the parameter. Found by judge-1.
-          Accepted by judge-2.
+          Accepted by judge-2: The f-string is there.
 
       Significant
         • F3: The secret key is hard-coded
-          auth.py:2, secrets. Found by judge-2. Accepted by judge-1.
+          auth.py:2, secrets. Found by judge-2. Accepted by judge-1: It is on line
+          2.
 
       Minor
         • F2 (dropped): No docstring
@@ -75,9 +76,9 @@ fn a_review_in_two_rounds() {
       * changed with a verified citation
 
     The judges
-      Judge    Perspective  Vendor  R1    R2    Confidence  Counts
-      judge-1  correctness  script  FAIL  FAIL  HIGH        FAIL (R2)
-      judge-2  risk         script  WARN  FAIL  HIGH        FAIL (R2)
+      Judge    Perspective  Vendor  R1    R2    Confidence      Counts
+      judge-1  correctness  script  FAIL  FAIL  HIGH            FAIL (R2)
+      judge-2  risk         script  WARN  FAIL  MEDIUM -> HIGH  FAIL (R2)
       The verdicts differed in round 1. They are the same now.
       • judge-1: Still an injection
       • judge-2: The injection is worse than the secret

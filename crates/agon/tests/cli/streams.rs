@@ -182,7 +182,7 @@ fn a_price_that_is_not_known_is_unknown_and_never_nothing() {
     home.write("home/agon.toml", "[prices]\n\"openai/unheard-of\" = { input = 1.0, output = 4.0 }\n");
     let priced = run(&dry).ok().json();
     assert!(priced["usd"]["max"].as_f64().unwrap() > priced["usd"]["min"].as_f64().unwrap());
-    assert!(!home.path("home").exists());
+    assert!(!home.path("home/agon.db").exists());
 }
 
 /// A script that was written for another question says so: its words must not pass for an answer.

@@ -14,11 +14,8 @@ use tokio::time::Instant;
 use crate::rounds_protocol::*;
 use crate::scripted_models::*;
 
-/// Checks after each record that the sum of what is spent and what is reserved keeps within the limits of its phase. The log
-/// does not say how many tokens a call can use, so that comes from `calls`, as far as they are given.
-pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits, calls: &[(String, ModelCall)]) {
-    let most: BTreeMap<(u32, u32), u64> =
-        calls.iter().map(|(_, call)| ((call.ask, call.attempt), most_tokens(call))).collect();
+/// Checks after each record that the sum of what is spent and what is reserved keeps within the limits of its phase.
+pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits) {
     let mut under_way: BTreeMap<u32, (Option<f64>, u64)> = BTreeMap::new();
     let (mut usd, mut tokens, mut calls_made, mut usable_share, mut reserved_calls) = (0.0, 0, 0, 1.0, 0);
     let mut spend = |usage: Option<&CallUsage>, (worst, most): (Option<f64>, u64)| {
@@ -38,11 +35,10 @@ pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits, calls
                     if has_closing && phase != "last" { (0.8, 1) } else { (1.0, 0) };
                 continue;
             }
-            Event::Sent { ask, attempt, worst_usd, .. } => {
+            Event::Sent { ask, worst_usd, worst_tokens, .. } => {
                 calls_made += 1;
-                let most = most.get(&(*ask, *attempt)).copied().unwrap_or_default();
                 // If the last `sent` has no result, that call was lost in a crash and may be billed.
-                match under_way.insert(*ask, (*worst_usd, most)) {
+                match under_way.insert(*ask, (*worst_usd, *worst_tokens)) {
                     Some(lost) => spend(None, lost),
                     None => spend(Some(&CallUsage::default()), (None, 0)),
                 }
@@ -148,7 +144,7 @@ proptest! {
         }
         .unwrap();
         let calls = models.calls.lock().unwrap().clone();
-        assert_limits_hold(&models.store.log(), &limits, &calls);
+        assert_limits_hold(&models.store.log(), &limits);
         for (_, call) in &calls {
             prop_assert!((256.min(output_tokens)..=output_tokens).contains(&call.max_output_tokens));
         }

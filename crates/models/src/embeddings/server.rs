@@ -14,7 +14,7 @@ use super::{TextEmbedder, TextVectors};
 use crate::config::WireFormat;
 use crate::provider::{BaseUrl, ModelProvider};
 use crate::server::errors::{CallFailure, FailureContext};
-use crate::server::http::HttpClients;
+use crate::server::http::{HttpClients, capped_body};
 
 pub(crate) struct ServerEmbedder {
     name: String,
@@ -83,7 +83,7 @@ impl ServerEmbedder {
         let answer =
             request.body(body.to_string()).send().await.map_err(|error| context.network_error(&error))?;
         let (status, headers) = (answer.status(), answer.headers().clone());
-        let text = answer.text().await.map_err(|error| context.network_error(&error))?;
+        let text = capped_body(answer).await.map_err(|error| context.body_error(&error))?;
         if !status.is_success() {
             return Err(context.http_status(status.as_u16(), &text, &headers));
         }

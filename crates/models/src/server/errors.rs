@@ -14,10 +14,13 @@ use genai::webc;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::http::{ANSWER_BYTES_MAX, BodyError};
 use super::retry_after;
 use crate::provider::{BaseUrl, ModelProvider};
 
 const MESSAGE_CHARS_MAX: usize = 300;
+/// Nothing after so many bytes of an error's body is looked at.
+const ERROR_BYTES_MAX: usize = 4096;
 /// A run of this many characters from the prompt counts as a quotation of it.
 const QUOTED_CHARS: usize = 32;
 
@@ -111,7 +114,22 @@ impl<'a> FailureContext<'a> {
 
     /// An answer with a status other than success.
     pub(crate) fn http_status(&self, status: u16, body: &str, headers: &HeaderMap) -> CallFailure {
+        let end = (0..=body.len().min(ERROR_BYTES_MAX)).rev().find(|end| body.is_char_boundary(*end));
+        let body = body.get(..end.unwrap_or_default()).unwrap_or_default();
         self.status_failure(status, &ServerError::parse(body), Some(headers))
+    }
+
+    /// A body that could not be read.
+    pub(crate) fn body_error(&self, error: &BodyError) -> CallFailure {
+        match error {
+            BodyError::Network(error) => self.network_error(error),
+            BodyError::TooLong => self.too_long(),
+        }
+    }
+
+    /// An answer that is longer than any answer may be.
+    pub(crate) fn too_long(&self) -> CallFailure {
+        self.garbled(&format!("is longer than {} MB", ANSWER_BYTES_MAX >> 20))
     }
 
     /// An answer that cannot be used. `what` is the end of a sentence that starts with "the answer".

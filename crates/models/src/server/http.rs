@@ -56,11 +56,35 @@ impl HttpClients {
     }
 }
 
+/// The most that a server may answer, in bytes.
+pub(crate) const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// Why a body cannot be used.
+pub(crate) enum BodyError {
+    Network(reqwest::Error),
+    /// It has more than [`ANSWER_BYTES_MAX`] bytes.
+    TooLong,
+}
+
+/// The body of an answer, read no further than it may be long.
+pub(crate) async fn capped_body(mut answer: reqwest::Response) -> Result<String, BodyError> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(BodyError::Network)? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > ANSWER_BYTES_MAX {
+            return Err(BodyError::TooLong);
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn build_client(is_plain_http: bool) -> Result<HttpClient, String> {
     agon_host::install_tls();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
+        // A small compressed body could become a large one.
+        .no_gzip()
         // A redirect could send prompts to an address that the user did not configure.
         .redirect(Policy::none())
         .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));

@@ -24,7 +24,7 @@ use genai::{Client, Error, Headers, ModelIden, ServiceTarget};
 use crate::provider::{BaseUrl, ModelProvider};
 use dialect::{ServerRefusal, WireDialect};
 use errors::{CallFailure, FailureContext, OptionalParameter};
-use http::HttpClients;
+use http::{ANSWER_BYTES_MAX, HttpClients};
 
 mod anthropic;
 pub(crate) mod dialect;
@@ -244,6 +244,9 @@ impl ServerModel {
                 Ok(ChatStreamEvent::Chunk(chunk)) => {
                     deltas(&chunk.content);
                     text.push_str(&chunk.content);
+                    if text.len() > ANSWER_BYTES_MAX {
+                        return Err(context.too_long());
+                    }
                 }
                 Ok(ChatStreamEvent::End(end)) => {
                     let (refusal, stop) = (notes.take_refusal(), end.captured_stop_reason);

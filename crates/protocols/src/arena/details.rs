@@ -107,7 +107,7 @@ impl ArenaReport<'_> {
             )));
             full.push(ReportBlock::Items(last.pairs.iter().map(pair_item).collect()));
         }
-        blocks.extend((!checks.is_empty()).then(|| ReportBlock::In(ReportLength::Full, full)));
+        blocks.extend((!checks.is_empty()).then_some(ReportBlock::In(ReportLength::Full, full)));
         is_shown.then(|| part("How the proposals came together", blocks))
     }
 

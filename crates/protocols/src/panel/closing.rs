@@ -13,7 +13,7 @@ use super::findings::{FindingStand, finding_records, group_stand};
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
-use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
 
 /// A judge's overall score may differ by this much from its weighted dimensions before a warning says so.
 const SCORE_GAP_MAX: f64 = 0.25;
@@ -35,7 +35,8 @@ pub(super) fn close(
     decision: &PanelDecision,
     termination: Termination,
 ) -> Result<Step, Corrupt> {
-    let status = if *decision == PanelDecision::None { Status::Incomplete } else { Status::Complete };
+    let is_decided = *decision != PanelDecision::None && short_panel(log).is_none();
+    let status = if is_decided { Status::Complete } else { Status::Incomplete };
     let judges = log.judges.iter().enumerate();
     let positions: Vec<PositionFate> =
         judges.map(|(place, judge)| position_fate(log, decision, place, judge)).collect();
@@ -170,6 +171,15 @@ fn dissenting_judges<'a>(log: &'a PanelLog<'_>, positions: &'a [PositionFate]) -
         .collect()
 }
 
+/// What is missing if too few judges gave a statement for a complete verdict.
+fn short_panel(log: &PanelLog<'_>) -> Option<String> {
+    let (heard, seated) = (log.judges.len(), log.debate.brief.seats_of("judge").count());
+    let needed = judges_quorum(seated);
+    let warning =
+        || format!("only {heard} of {seated} judges gave a statement, and a complete verdict needs {needed}");
+    (heard < needed).then(warning)
+}
+
 fn warnings(
     log: &PanelLog<'_>,
     decision: &PanelDecision,
@@ -182,6 +192,7 @@ fn warnings(
     }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
+    warnings.extend(short_panel(log).filter(|_| *decision != PanelDecision::None));
     warnings.extend(missing_judge_warnings(log, decision));
     // Without a verdict, nothing that was carried forward counts.
     let counted = log.rounds.iter().filter(|_| *decision != PanelDecision::None);

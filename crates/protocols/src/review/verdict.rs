@@ -16,7 +16,7 @@ use super::packet;
 use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeVerdict, OtherStatus};
 use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
-use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
 
 /// The verdict of `review`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,7 +161,7 @@ pub struct ReviewQuorum {
 
 impl ReviewQuorum {
     fn of(log: &ReviewLog<'_>) -> Self {
-        let needed = log.options.quorum.unwrap_or((2 * log.judges.len()).div_ceil(3));
+        let needed = log.options.quorum.unwrap_or_else(|| judges_quorum(log.judges.len()));
         let mut missing_vendors: Vec<String> = Vec::new();
         for judge in &log.judges {
             let named = vendor(&judge.seat.model);

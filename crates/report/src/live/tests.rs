@@ -45,7 +45,14 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     for ask in [1, 2] {
         push(
             &mut live,
-            Event::Sent { ask, attempt: 1, model: "openai/alpha".into(), worst_usd: None, errand: false },
+            Event::Sent {
+                ask,
+                attempt: 1,
+                model: "openai/alpha".into(),
+                worst_usd: None,
+                worst_tokens: 0,
+                errand: false,
+            },
         );
     }
     live.delta(1, 1, "{\"stance\": \"maintain\", \"key_points\": [\"It costs\u{1b}[31m mo");

@@ -151,7 +151,10 @@ impl DebateLog {
 
     pub(crate) fn sent(&mut self, ask: &Ask, attempt: u32) {
         let (ask, model) = (ask.id, ask.model.clone());
-        self.push(Event::Sent { ask, attempt, model, worst_usd: Some(0.01), errand: false }, 1);
+        self.push(
+            Event::Sent { ask, attempt, model, worst_usd: Some(0.01), worst_tokens: 0, errand: false },
+            1,
+        );
     }
 
     pub(crate) fn fault(&mut self, ask: &Ask, attempt: u32, why: AbsenceReason, detail: &str) {

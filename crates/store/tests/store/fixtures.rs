@@ -119,7 +119,14 @@ impl TestLog {
         };
         vec![
             self.push(Event::Asked { phase: "answer".into(), round: ask, asks: vec![asked] }),
-            self.push(Event::Sent { ask, attempt: 1, model, worst_usd: Some(0.1 + 0.2), errand: false }),
+            self.push(Event::Sent {
+                ask,
+                attempt: 1,
+                model,
+                worst_usd: Some(0.1 + 0.2),
+                worst_tokens: 0,
+                errand: false,
+            }),
             self.push(Event::Replied { ask, reply }),
         ]
     }

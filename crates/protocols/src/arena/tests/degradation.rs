@@ -314,7 +314,14 @@ fn with_errands(table: &ScriptedArena<'_>, brief: Brief) -> Debate {
             let now = debate.last_phase().unwrap().clone();
             let value = table.said(&brief, &ask, &now.name, now.round);
             let (model, errand) = (ask.model.clone(), brief.seat(&ask.seat).is_none());
-            let sent = Event::Sent { ask: ask.id, attempt: 1, model: model.clone(), worst_usd: None, errand };
+            let sent = Event::Sent {
+                ask: ask.id,
+                attempt: 1,
+                model: model.clone(),
+                worst_usd: None,
+                worst_tokens: 0,
+                errand,
+            };
             debate.push(sent, 0).unwrap();
             let (text, value, usage) = (value.to_string(), Some(value), Default::default());
             let reply = Reply::Said { text, value, model, usage, cut_off: false, shortened: None };

@@ -97,6 +97,18 @@ fn fewer_than_two_judges_lose_the_quorum() {
     assert_ne!(two.termination, Termination::QuorumLost);
 }
 
+/// "A verdict by fewer than the quorum is `incomplete`": two thirds of the judges.
+#[test]
+fn a_verdict_by_too_few_judges_is_incomplete() {
+    for (heard, status) in [(3, Status::Incomplete), (4, Status::Complete)] {
+        let outcome =
+            run(&[("judges", "5")], &|ask, _, round| (place(ask) < heard).then(|| plain(&[4.0], round)));
+        assert_eq!((outcome.status, outcome.termination), (status, Termination::Consensus), "{heard} of 5");
+        let warns = outcome.warnings.iter().any(|said| said.contains("3 of 5 judges gave a statement"));
+        assert_eq!(warns, status == Status::Incomplete, "{:?}", outcome.warnings);
+    }
+}
+
 /// Plays a debate under limits; `refused` asks do not fit the budget.
 fn limited(limits: DebateLimits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome {
     let brief = Brief { limits, ..brief(MODELS, &[]) };

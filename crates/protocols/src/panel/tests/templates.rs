@@ -340,6 +340,7 @@ fn judge_calls_counts_the_calls_that_came_back() {
         attempt,
         model: asks[place].model.clone(),
         worst_usd: None,
+        worst_tokens: 0,
         errand: false,
     };
     let said = |place: usize| {
