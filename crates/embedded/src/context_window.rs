@@ -261,10 +261,23 @@ fn plain_text(text: &str) -> String {
             lines.join("\n")
         }
         _ => {
-            let lines = text.lines().filter(|line| !is_heading(line));
+            let lines = text.lines().filter(|line| !is_heading(line)).map(without_address);
             lines.collect::<Vec<_>>().join("\n")
         }
     }
+}
+
+/// A line without the names before it that say who speaks to whom, such as "Debater A to Debater B:". A small model repeats them.
+fn without_address(line: &str) -> String {
+    let is_name = |name: &str| name.starts_with(char::is_uppercase) && name.split_whitespace().count() <= 2;
+    let (id, rest) = match line.split_once("] ") {
+        Some((id, rest)) if id.starts_with('[') && !id.contains(' ') => (format!("{id}] "), rest),
+        _ => (String::new(), line),
+    };
+    let said = rest
+        .split_once(": ")
+        .filter(|(names, _)| names.split_once(" to ").is_some_and(|(from, to)| is_name(from) && is_name(to)));
+    format!("{id}{}", said.map_or(rest, |(_, said)| said))
 }
 
 /// Whether a line only says what follows, such as "Key points:".
@@ -477,13 +490,14 @@ mod tests {
     #[test]
     fn the_words_under_an_id_are_found_and_headings_are_left_out() {
         let text =
-            "Key points:\n- [A1] Tabs, for width. See [B2].\n[A2]: One key, one step.\nNo id here [A3].";
+            "Key points:\n- [A1] Tabs, for width. See [B2].\n[A2]: One key, one step.\nNo id here [A3].\n[X1] Debater A to Debater B: Not so. Go to Rome: now.";
         let prompt = quote("Debater A", text);
         let messages = [CallMessage::new(MessageRole::User, prompt)];
         let pieces = PromptPieces::new(&messages, PromptStyle::Plain { with_instructions: false }, "");
         assert_eq!(pieces.last_words_of("A1"), Some("Tabs, for width. See ."));
         assert_eq!(pieces.last_words_of("A2"), Some("One key, one step."));
         assert_eq!(pieces.last_words_of("A3"), None);
+        assert_eq!(pieces.last_words_of("X1"), Some("Not so. Go to Rome: now."));
         assert!(pieces.last_words_of("Debater A").unwrap().starts_with("- Tabs, for width."));
     }
 
