@@ -489,8 +489,7 @@ mod tests {
 
     #[test]
     fn the_words_under_an_id_are_found_and_headings_are_left_out() {
-        let text =
-            "Key points:\n- [A1] Tabs, for width. See [B2].\n[A2]: One key, one step.\nNo id here [A3].\n[X1] Debater A to Debater B: Not so. Go to Rome: now.";
+        let text = "Key points:\n- [A1] Tabs, for width. See [B2].\n[A2]: One key, one step.\nNo id here [A3].\n[X1] Debater A to Debater B: Not so. Go to Rome: now.";
         let prompt = quote("Debater A", text);
         let messages = [CallMessage::new(MessageRole::User, prompt)];
         let pieces = PromptPieces::new(&messages, PromptStyle::Plain { with_instructions: false }, "");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agon_core::event::open_all;
-use agon_core::{BrokenChain, Debate, LogRecord};
+use agon_core::{BrokenChain, Corrupt, Debate, LogRecord, play};
 use agon_store::ListedDebate;
 use serde::Deserialize;
 use serde_json::Value;
@@ -119,6 +119,28 @@ pub fn check_log(raw: RawLog, companion: &LogCompanion) -> Result<(Vec<LogRecord
         LogCompanion::ListEntry(entry) => check_list_entry(&debate, entry)?,
     }
     Ok((records, debate))
+}
+
+/// Computes every step of a debate again. Returns why that is not possible: another version of Agon wrote the log. A step that its own
+/// version would not have taken is a fault: somebody changed it and computed the hashes anew.
+pub fn replay_log(records: &[LogRecord], debate: &Debate) -> Result<Option<String>, LogFault> {
+    let brief = &debate.brief;
+    let Some(protocol) = agon_protocols::find(&brief.protocol) else {
+        return Ok(Some(format!("this version of agon has no protocol {:?}", brief.protocol)));
+    };
+    let why = match play::replay(protocol, records) {
+        Ok(_) => return Ok(None),
+        Err(why) => why,
+    };
+    let is_other_version = brief.written_by != env!("CARGO_PKG_VERSION");
+    match why {
+        Corrupt::ChangedTemplate { .. } | Corrupt::Version { .. } => Ok(Some(why.to_string())),
+        _ if is_other_version => Ok(Some(format!("{} wrote it: {why}", version_name(&brief.written_by)))),
+        Corrupt::Departed { seq, .. } | Corrupt::Order { seq, .. } => {
+            Err(LogFault { event: Some(seq), reason: why.to_string() })
+        }
+        _ => Err(LogFault::new(why.to_string())),
+    }
 }
 
 /// The chain of a log still holds if its end is cut off. The outcome beside it then differs.

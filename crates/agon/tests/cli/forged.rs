@@ -1,6 +1,8 @@
 //! `agon verify` on files and stores that somebody changed: "verify checks the hash chain and says exactly where it
 //! breaks".
 
+use agon_core::LogRecord;
+use agon_core::event::GENESIS;
 use serde_json::{Value, json};
 
 use crate::support::{Home, Said};
@@ -30,7 +32,7 @@ fn no_field_of_an_exported_outcome_can_be_changed() {
         home.write("forged.json", forged.to_string());
         home.agon(&["verify", "forged.json"])
     };
-    verify(exported["outcome"].clone()).ok();
+    verify(exported["outcome"].clone()).not_proven();
     for key in keys {
         let mut changed = exported["outcome"].clone();
         changed[&key] = json!("forged");
@@ -46,6 +48,47 @@ fn no_field_of_an_exported_outcome_can_be_changed() {
     none.as_object_mut().unwrap().remove("outcome");
     home.write("forged.json", none.to_string());
     broken(&home.agon(&["verify", "forged.json"]), "the outcome is missing");
+}
+
+/// The lines of a log whose last event, or whose first, has these words in place of others, with all hashes computed anew.
+fn rehashed(exported: &Value, is_changed: impl Fn(usize) -> bool, from: &str, to: &str) -> String {
+    let mut previous = GENESIS.to_owned();
+    let mut lines = String::new();
+    for (place, event) in exported["log"].as_array().unwrap().iter().enumerate() {
+        let body = event["body"].as_str().unwrap();
+        let body = if is_changed(place) { body.replace(from, to) } else { body.to_owned() };
+        let record = LogRecord::seal(serde_json::from_str(&body).unwrap(), &previous).unwrap();
+        let open = record.body.strip_suffix('}').unwrap();
+        lines.push_str(&format!("{open},\"hash\":\"{}\"}}\n", record.hash));
+        previous = record.hash;
+    }
+    lines
+}
+
+/// "Three answers with three exit statuses": a forger who computes the hashes anew is found by the replay, and what the replay cannot
+/// show is not called proven.
+#[test]
+fn a_forged_log_without_a_signature_is_never_proven() {
+    let home = Home::new();
+    let outcome = home.debate();
+    let exported = exported(&home);
+    let last = exported["log"].as_array().unwrap().len() - 1;
+    let check = |lines: String| {
+        home.write("forged.ndjson", lines);
+        home.agon(&["verify", "forged.ndjson"])
+    };
+    let same = check(rehashed(&exported, |_| false, "", "")).not_proven();
+    assert!(same.out.contains("and replayed; without a signature, anybody can have written it"), "{same:?}");
+    // The verdict says something else than the replies give.
+    let answer = outcome["verdict"]["answer"].as_str().unwrap();
+    broken(&check(rehashed(&exported, |place| place == last, answer, "Ship it.")), &format!("event {last}"));
+    // The hash of a template says that another version wrote it, so that nothing is replayed.
+    let opened: Value = serde_json::from_str(exported["log"][0]["body"].as_str().unwrap()).unwrap();
+    let template = opened["event"]["brief"]["templates"]["deep/debater.hbs"].as_str();
+    let template = template.or(opened["brief"]["templates"]["deep/debater.hbs"].as_str()).unwrap();
+    let other =
+        check(rehashed(&exported, |place| place == 0, template, &"0".repeat(template.len()))).not_proven();
+    assert!(other.out.contains("but not replayed (the template deep/debater.hbs"), "{other:?}");
 }
 
 #[test]
@@ -85,12 +128,12 @@ fn the_lines_of_save_and_events_carry_their_hashes() {
     assert_eq!(std::fs::read_to_string(folder.join("log.ndjson")).unwrap(), lines);
 
     home.write("events.ndjson", &lines);
-    let intact = home.agon(&["verify", "events.ndjson", "--json"]).ok().json();
+    let intact = home.agon(&["verify", "events.ndjson", "--json"]).not_proven().json();
     assert_eq!((&intact["intact"], &intact["over"], &intact["head"]), (&true.into(), &true.into(), &head));
     let cut: String = lines.lines().take(5).flat_map(|line| [line, "\n"]).collect();
     home.write("cut.ndjson", cut);
-    let so_far = home.agon(&["verify", "cut.ndjson"]).ok().out;
-    assert!(so_far.contains("intact so far (the debate is not over), 5 events"), "{so_far}");
+    let so_far = home.agon(&["verify", "cut.ndjson"]).not_proven().out;
+    assert!(so_far.contains("intact so far (the debate is not over) and replayed"), "{so_far}");
     home.write("changed.ndjson", lines.replace("Everybody sees the width", "Nobody sees the width"));
     broken(&home.agon(&["verify", "changed.ndjson"]), "was changed");
     home.write("torn.ndjson", &lines[..lines.len() - 10]);

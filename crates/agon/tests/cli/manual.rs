@@ -342,7 +342,7 @@ fn list_show_and_search_find_a_debate_again() {
     -- stderr
     no debate has these words
     "#);
-    assert_snapshot!(home.agon(&["verify", "last"]).ok().shown(), @r#"(twelve-id.): intact, 32 events, head (hash)"#);
+    assert_snapshot!(home.agon(&["verify", "last"]).ok().shown(), @"(twelve-id.): the hash chain is intact and replayed; 32 events, head (hash)");
     let report = home.agon(&["show", "last"]).ok();
     assert!(report.out.contains("Let a formatter decide, and take its default."), "{report:?}");
     assert_eq!(report, home.agon(&["replay", "last"]));

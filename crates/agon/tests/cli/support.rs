@@ -145,6 +145,12 @@ impl Said {
         self
     }
 
+    /// What `agon verify` says of a file that nobody signed, or that cannot be replayed.
+    pub(crate) fn not_proven(self) -> Self {
+        assert_eq!(self.status, Some(3), "{self:?}");
+        self
+    }
+
     /// Everything as one text for a snapshot, with what differs from run to run put the same.
     pub(crate) fn shown(&self) -> String {
         let mut text = steady(&self.out);

@@ -33,7 +33,7 @@ impl ReceiptVerification {
 
     /// One JSON document. `name` is the name of the file.
     pub fn document(&self, name: &str) -> Value {
-        let mut document = json!({"name": name, "intact": self.is_intact(), "trusted": self.is_trusted()});
+        let mut document = json!({"name": name, "answer": self.answer(), "intact": self.is_intact(), "trusted": self.is_trusted()});
         let rest = serde_json::to_value(self).unwrap_or_default();
         if let (Some(document), Value::Object(rest)) = (document.as_object_mut(), rest) {
             document.extend(rest);
@@ -58,7 +58,8 @@ impl ReceiptVerification {
             signer.id, signer.key
         );
         match (self.left_open(), signer.standing.is_some()) {
-            (None, true) => format!("intact, signed with {signer}"),
+            (None, true) if self.is_replayed() => format!("intact and replayed, signed with {signer}"),
+            (None, true) => format!("intact, signed with {signer}, but not replayed"),
             (None, false) => format!("intact, but {advice}"),
             (Some(open), true) => format!("intact as signed, but {open}"),
             (Some(open), false) => format!("intact as signed, but {open}; and {advice}"),

@@ -112,6 +112,22 @@ impl ReceiptVerification {
         self.is_intact() && self.unsettled.is_empty() && is_known
     }
 
+    /// Whether the log was computed again and came to the signed outcome.
+    pub fn is_replayed(&self) -> bool {
+        self.checks.iter().any(|check| check.what == "replay" && check.state == CheckState::Holds)
+    }
+
+    /// `signed_and_replayed`, `not_replayed`, `unknown_key` or `changed`.
+    pub fn answer(&self) -> &'static str {
+        let is_known = self.signer.as_ref().is_some_and(|signer| signer.standing.is_some());
+        match (self.is_intact(), is_known) {
+            (false, _) => "changed",
+            (true, false) => "unknown_key",
+            (true, true) if self.unsettled.is_empty() && self.is_replayed() => "signed_and_replayed",
+            (true, true) => "not_replayed",
+        }
+    }
+
     /// Requires one key: adds a finding if another key signed. Call this before [`text`](Self::text) or
     /// [`document`](Self::document). A receipt without a valid signature already has a finding.
     pub fn require(&mut self, wanted: &PublicKey) {

@@ -14,7 +14,9 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
 use crate::cli::errors::CliError;
 use crate::cli::receipts::{keyring, keyring_error, verify_receipt};
-use crate::cli::verification::{FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file};
+use crate::cli::verification::{
+    FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file, replay_log,
+};
 use crate::cli::{arguments, input, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "verify", group: VerbGroup::StoredDebates, command, run };
@@ -32,7 +34,9 @@ fn command(command: Command) -> Command {
         .about("Check that a debate's log, or a receipt, was not changed since it was written")
         .after_help(
             "A receipt is checked against --key, else against the keys that `agon keys show` lists, because anybody can sign a forged\n\
-             debate with a new key. Exit status: 0 nothing was changed; 1 something was, or no known key signed it.",
+             debate with a new key. A file without a signature proves nothing about who wrote it: anybody can compute its hashes anew.\n\
+             Exit status: 0 signed by a known key and replayed, or a debate of your own store that replays; 3 only the hash chain holds,\n\
+             or it could not be replayed; 1 something was changed, or no known key signed it.",
         )
         .arg(id)
         .arg(key)
@@ -41,7 +45,31 @@ fn command(command: Command) -> Command {
         .arg(arguments::store())
 }
 
-type CheckedLog = Result<(Vec<LogRecord>, Debate), LogFault>;
+/// A log whose hash chain holds, or what is wrong with it.
+type CheckedLog = Result<IntactLog, LogFault>;
+
+struct IntactLog {
+    records: Vec<LogRecord>,
+    debate: Debate,
+    /// Why it could not be replayed; `None` if it was.
+    not_replayed: Option<String>,
+    /// Whether it is in the user's own store.
+    is_stored: bool,
+}
+
+/// The exit status of a log or receipt that is as it was written, but not fully proven.
+const NOT_PROVEN: u8 = 3;
+
+impl IntactLog {
+    /// `chain_only`, `not_replayed`, or `replayed` for a debate of the user's own store.
+    fn answer(&self) -> &'static str {
+        match (&self.not_replayed, self.is_stored) {
+            (Some(_), _) => "not_replayed",
+            (None, false) => "chain_only",
+            (None, true) => "replayed",
+        }
+    }
+}
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
@@ -55,16 +83,25 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if let Some(option) = ["key", "log"].into_iter().find(|option| args.contains_id(option)) {
         return Err(CliError::input(format!("--{option} needs a receipt, and {} is none", name.display())));
     }
-    let (name, read) = if path.is_file() || looks_like_path(&name) {
+    let is_stored = !path.is_file() && !looks_like_path(&name);
+    let (name, read) = if !is_stored {
         (path.display().to_string(), read_log_file(path)?)
     } else {
         let (id, raw, companion) = stored_log(&app, &name)?;
         (id, Ok((raw, companion)))
     };
-    let checked = read.and_then(|(raw, companion)| check_log(raw, &companion));
+    let checked: CheckedLog = read.and_then(|(raw, companion)| {
+        let (records, debate) = check_log(raw, &companion)?;
+        let not_replayed = replay_log(&records, &debate)?;
+        Ok(IntactLog { records, debate, not_replayed, is_stored })
+    });
     let (document, sentence) = (|| result_document(&name, &checked), || result_sentence(&name, &checked));
     output::print_result(app.flag("json"), document, sentence)?;
-    Ok(u8::from(checked.is_err()))
+    Ok(match &checked {
+        Err(_) => 1,
+        Ok(log) if log.answer() == "replayed" => 0,
+        Ok(_) => NOT_PROVEN,
+    })
 }
 
 /// Checks a file that is a receipt; `None` if it is something else.
@@ -93,7 +130,11 @@ fn check_receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, CliError>
         || verification.document(&name),
         || verification.text(&name),
     )?;
-    Ok(Some(u8::from(!verification.is_trusted())))
+    Ok(Some(match verification.answer() {
+        "signed_and_replayed" => 0,
+        "not_replayed" => NOT_PROVEN,
+        _ => 1,
+    }))
 }
 
 /// A receipt with the log of another file.
@@ -124,9 +165,17 @@ fn stored_log(app: &App<'_>, name: &OsStr) -> Result<(String, RawLog, LogCompani
 
 fn result_sentence(name: &str, checked: &CheckedLog) -> String {
     match checked {
-        Ok((records, debate)) => {
+        Ok(IntactLog { records, debate, not_replayed, is_stored }) => {
             let so_far = if debate.outcome.is_some() { "" } else { " so far (the debate is not over)" };
-            format!("{name}: intact{so_far}, {} events, head {}\n", records.len(), head(records))
+            let replayed = match not_replayed {
+                None => "and replayed".to_owned(),
+                Some(why) => format!("but not replayed ({why})"),
+            };
+            let unsigned = if *is_stored { "" } else { "; without a signature, anybody can have written it" };
+            let (events, head) = (records.len(), head(records));
+            format!(
+                "{name}: the hash chain is intact{so_far} {replayed}{unsigned}; {events} events, head {head}\n"
+            )
         }
         Err(fault) => format!("{name}: broken: {}\n", fault.reason),
     }
@@ -134,12 +183,12 @@ fn result_sentence(name: &str, checked: &CheckedLog) -> String {
 
 fn result_document(name: &str, checked: &CheckedLog) -> Value {
     match checked {
-        Ok((records, debate)) => json!({
-            "name": name, "intact": true, "over": debate.outcome.is_some(), "events": records.len(),
-            "head": head(records),
+        Ok(log) => json!({
+            "name": name, "intact": true, "answer": log.answer(), "over": log.debate.outcome.is_some(),
+            "events": log.records.len(), "head": head(&log.records), "not_replayed": log.not_replayed,
         }),
         Err(LogFault { event, reason }) => {
-            json!({"name": name, "intact": false, "event": event, "why": reason})
+            json!({"name": name, "intact": false, "answer": "changed", "event": event, "why": reason})
         }
     }
 }
