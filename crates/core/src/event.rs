@@ -1,5 +1,6 @@
 //! The log's events and the hash chain over them.
 
+use crate::invisible::escaped_json;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -142,7 +143,7 @@ pub enum BrokenChain {
 impl LogRecord {
     /// The record of `entry` after one whose hash is `previous`.
     pub fn seal(entry: LogEntry, previous: &str) -> Result<Self, serde_json::Error> {
-        let body = serde_json::to_string(&entry)?;
+        let body = escaped_json(&serde_json::to_string(&entry)?);
         let hash = link(previous, &body);
         Ok(Self { entry, body, hash })
     }

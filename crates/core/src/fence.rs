@@ -11,6 +11,7 @@ pub use quotation::{FencedQuotation, quotations};
 
 use crate::Brief;
 use crate::event::sha256;
+use crate::invisible::{is_invisible, is_part_of_writing, written_out};
 
 /// The length of a marker: 96 bits cannot be guessed.
 const MARKER_CHARS: usize = 24;
@@ -107,11 +108,8 @@ fn shown(text: &str) -> String {
         let after = rest.peek().copied().unwrap_or('\n');
         match c {
             '\r' if after == '\n' => {}
-            // Some scripts and signs are written with joiners.
-            '\u{200c}' | '\u{200d}' if before > '\u{ff}' && after > '\u{ff}' && !is_hidden(after) => {
-                shown.push(c)
-            }
-            _ if is_hidden(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            _ if is_part_of_writing(before, c, after) => shown.push(c),
+            _ if is_hidden(c) => shown.push_str(&written_out(c)),
             _ => shown.push(c),
         }
         before = c;
@@ -119,10 +117,9 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Whether a character is a control code or has no width: what hides in a word could make it look like another.
+/// Whether a character is a control code or cannot be seen: what hides in a word could make it look like another.
 fn is_hidden(c: char) -> bool {
-    let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
+    is_invisible(c) || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
 /// Names that must not reach other seats.

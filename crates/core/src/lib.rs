@@ -33,6 +33,7 @@ pub mod event;
 pub mod fence;
 pub mod gate;
 pub mod history;
+pub mod invisible;
 pub mod lesson;
 pub mod options;
 pub mod outline;

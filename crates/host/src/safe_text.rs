@@ -1,7 +1,10 @@
 //! Other people's text, safe to print on a terminal, also when it arrives in pieces.
 
+use agon_core::invisible::{is_invisible, is_part_of_writing, written_out};
+
 /// `text` without anything that could move the cursor, change colours, set a window's title or reorder what is read:
-/// escape sequences, control characters (except newline and tab) and bidirectional overrides.
+/// escape sequences, control characters (except newline and tab) and bidirectional overrides. What else cannot be seen is written out,
+/// unless it belongs to how a text is written.
 pub fn clean_text(text: &str) -> String {
     TextCleaner::default().push(text)
 }
@@ -14,19 +17,17 @@ pub fn clean_line(text: &str) -> String {
 /// `text` with a mark in place of every character that controls, hides or reorders, so that two different names never
 /// look the same.
 pub fn visible_text(text: &str) -> String {
-    text.chars().map(|c| if is_invisible(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-fn is_invisible(c: char) -> bool {
-    let hidden =
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
-    c.is_control() || hidden || reorders(c)
+    text.chars()
+        .map(|c| if c.is_control() || is_invisible(c) { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
 }
 
 /// Cleans text that arrives in pieces: an escape sequence may begin in one piece and end in the next.
 #[derive(Debug, Default)]
 pub struct TextCleaner {
     state: EscapeState,
+    /// The last character that was read as text, whether it was kept or not.
+    before: char,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -58,7 +59,7 @@ impl TextCleaner {
 
     fn step(&mut self, char: char, kept: &mut String) -> StepResult {
         let (state, again) = match (self.state, char) {
-            (EscapeState::Text, _) => (step_text(char, kept), StepResult::Taken),
+            (EscapeState::Text, _) => (self.step_text(char, kept), StepResult::Taken),
             (EscapeState::Escape, '[') => (EscapeState::Sequence, StepResult::Taken),
             (EscapeState::Escape, ']' | 'P' | 'X' | '^' | '_') => (EscapeState::String, StepResult::Taken),
             (EscapeState::Escape | EscapeState::Designation, ' '..='/') => {
@@ -85,24 +86,29 @@ impl TextCleaner {
         self.state = state;
         again
     }
+
+    fn step_text(&mut self, char: char, kept: &mut String) -> EscapeState {
+        let before = std::mem::replace(&mut self.before, char);
+        match char {
+            '\u{1b}' => return EscapeState::Escape,
+            '\u{9b}' => return EscapeState::Sequence,
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => return EscapeState::String,
+            '\n' | '\t' => kept.push(char),
+            _ if char.is_control() || reorders(char) => {}
+            // What follows is not known yet, so a letter is assumed.
+            _ if is_invisible(char) && !is_part_of_writing(before, char, '\u{4e00}') => {
+                kept.push_str(&written_out(char));
+            }
+            _ => kept.push(char),
+        }
+        EscapeState::Text
+    }
 }
 
 /// Whether a character belongs to the state it was read in.
 enum StepResult {
     Taken,
     ReadAgain,
-}
-
-fn step_text(char: char, kept: &mut String) -> EscapeState {
-    match char {
-        '\u{1b}' => return EscapeState::Escape,
-        '\u{9b}' => return EscapeState::Sequence,
-        '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => return EscapeState::String,
-        '\n' | '\t' => kept.push(char),
-        _ if char.is_control() || reorders(char) => {}
-        _ => kept.push(char),
-    }
-    EscapeState::Text
 }
 
 fn reorders(char: char) -> bool {

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use agon_core::invisible::escaped_json;
 use agon_host::{FileAccess, write_atomic};
 use agon_report::TerminalStyle;
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
 /// Prints one JSON document.
 pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
+        .map(|json| escaped_json(&json))
         .map_err(|why| CliError::System(format!("the result cannot be written as JSON: {why}")))?;
     print(&format!("{text}\n"))
 }

@@ -1,5 +1,6 @@
 //! Plain text from HTML.
 
+use agon_core::invisible::is_invisible;
 use agon_host::clean_line;
 use quick_xml::escape::resolve_html5_entity;
 
@@ -28,7 +29,7 @@ pub(super) fn html_to_text(html: &str, chars_max: usize) -> String {
         };
     }
     text.push_str(rest);
-    text.retain(|c| !is_hidden(c));
+    text.retain(|c| !is_invisible(c));
     let mut line = clean_line(&text);
     shorten(&mut line, chars_max);
     line
@@ -87,11 +88,4 @@ pub(super) fn entity_text(name: &str) -> Option<String> {
         None => number.parse().ok(),
     };
     code.and_then(char::from_u32).map(String::from)
-}
-
-/// Characters that a reader cannot see but a model reads, such as Unicode tags. `clean_line` keeps them.
-fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
