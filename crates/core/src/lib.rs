@@ -35,6 +35,7 @@ pub mod gate;
 pub mod history;
 pub mod invisible;
 pub mod lesson;
+pub mod nesting;
 pub mod options;
 pub mod outline;
 pub mod phases;

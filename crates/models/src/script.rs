@@ -7,8 +7,8 @@ mod labels;
 mod parse;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
 use agon_core::{CallUsage, Invalid};
@@ -68,7 +68,7 @@ impl ScriptModel {
     /// Reads the script in `file`.
     pub fn open(file: &str) -> Result<Self, Invalid> {
         let wrong = |why: String| Invalid(format!("the script {file}: {why}"));
-        let open = File::open(file)
+        let open = agon_host::open_input_file(Path::new(file))
             .map_err(|why| wrong(format!("{why}; a script is named script/FILE, or script/demo")))?;
         let mut bytes = Vec::new();
         let read = open.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes);

@@ -3,6 +3,7 @@
 //! The file is YAML, JSON or TOML. It holds a mapping from name to value, a list of records with a `name`, or a list of names,
 //! at its top or under its only key.
 
+use agon_core::nesting::{BRACKETS_MAX, is_nested_too_deeply};
 use serde_json::Value;
 
 /// The names in order, each with its value: whatever stands beside it, the rest of its record, or null. `fields` are the keys that
@@ -71,6 +72,7 @@ fn parse(text: &str) -> Result<Value, String> {
     let read = read.or_else(|| toml::from_str::<Value>(text).ok().filter(whole));
     match read {
         Some(value) => Ok(value),
+        None if is_nested_too_deeply(text) => Err(format!("it has more than {BRACKETS_MAX} open brackets")),
         // Its own values refuse a key that stands there twice; JSON's would take the last.
         None => {
             match serde_norway::from_str::<serde_norway::Value>(text).and_then(serde_norway::from_value) {

@@ -68,7 +68,7 @@ pub fn read_stdin(word: &str, bytes_max: u64) -> Result<String, CliError> {
 
 /// The bytes of a file, if there are not too many.
 pub fn read_bytes(file: &Path, bytes_max: u64) -> Result<Vec<u8>, CliError> {
-    let open = std::fs::File::open(file).map_err(|why| CliError::file(file, read_error(&why)))?;
+    let open = agon_host::open_input_file(file).map_err(|why| CliError::file(file, read_error(&why)))?;
     let mut bytes = Vec::new();
     open.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|why| CliError::file(file, read_error(&why)))?;
     if bytes.len() as u64 > bytes_max {
@@ -92,6 +92,7 @@ pub fn read_error(why: &std::io::Error) -> String {
     match why.kind() {
         std::io::ErrorKind::NotFound => "there is no such file: check the path".into(),
         std::io::ErrorKind::IsADirectory => "it is a folder: name a file".into(),
+        std::io::ErrorKind::InvalidInput => why.to_string(),
         _ => format!("it cannot be read: {why}"),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use agon_core::nesting::{BRACKETS_MAX, is_nested_too_deeply};
 use agon_engine::CallFaultKind;
 use serde_json::{Map, Value};
 
@@ -31,6 +32,9 @@ const DELAY_MS_MAX: u64 = 86_400_000;
 pub(super) fn parse_script(file: &str, text: &str) -> Result<ScriptModel, String> {
     let root: Value = match file.ends_with(".json") {
         true => serde_json::from_str(text).map_err(|why| format!("is not JSON: {why}"))?,
+        false if is_nested_too_deeply(text) => {
+            return Err(format!("has more than {BRACKETS_MAX} open brackets"));
+        }
         false => serde_norway::from_str(text).map_err(|why| format!("is not YAML: {why}"))?,
     };
     let root = mapping(&root, "the script")?;
