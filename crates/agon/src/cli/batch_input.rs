@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use agon_core::SeededDraw;
+use agon_core::event::sha256;
 use agon_engine::ModelSource;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -25,6 +26,8 @@ pub struct BatchLine {
     pub input_id: Option<Value>,
     /// What the debate is about.
     pub subject: DebateSubject,
+    /// A hash of the line as it is written.
+    pub hash: String,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +97,7 @@ fn parse_batch(
         }
         let raw: RawBatchLine = serde_json::from_str(text).map_err(|why| error(json_error(&why)))?;
         let line = batch_line(raw, lines.len(), builder, seed).map_err(&error)?;
+        let line = BatchLine { hash: sha256(text), ..line };
         let checked = builder.brief(line.subject.clone()).and_then(|brief| check_models(&brief, models));
         checked.map_err(|why| match why {
             CliError::Input { sentence, help } => {
@@ -128,7 +132,8 @@ fn batch_line(
     let line_seed = |seed| SeededDraw::new(seed, &format!("batch {index}")).next_u64() & SEED_MAX;
     let seed = raw.seed.or(seed.map(line_seed));
     let options = raw.options.into_iter().map(option_pair).collect::<Result<_, _>>()?;
-    Ok(BatchLine { index, input_id: raw.id, subject: DebateSubject { models, options, seed, ..subject } })
+    let subject = DebateSubject { models, options, seed, ..subject };
+    Ok(BatchLine { index, input_id: raw.id, subject, hash: String::new() })
 }
 
 fn option_pair((key, value): (String, Value)) -> Result<(String, String), String> {

@@ -8,6 +8,7 @@ use clap::{ArgMatches, Command};
 pub mod app;
 pub mod arguments;
 pub mod batch_input;
+pub mod batch_progress_file;
 pub mod brief_builder;
 pub mod clock;
 pub mod configuration;

@@ -82,6 +82,59 @@ fn an_empty_file_of_out_is_filled_and_force_overwrites_a_full_one() {
     assert_eq!(lines(&home.read("out.jsonl")).len(), 1);
 }
 
+/// "`agon batch` killed and rerun ... goes on by line id, appends": a finished line is not held again, a debate that had begun is
+/// continued, and a torn line is no outcome.
+#[test]
+#[cfg(unix)]
+fn a_batch_that_was_killed_goes_on() {
+    let home = Home::new();
+    let (before, _) = TABS.split_once("    synthesis:\n").unwrap();
+    home.write("slow.yaml", format!("{before}    synthesis: {{ fail: timeout }}\n"));
+    let slow = "{\"id\": \"b\", \"question\": \"slow?\", \"models\": [\"script/slow.yaml\"]}\n";
+    home.write(
+        "in.jsonl",
+        format!(
+            "{{\"id\": \"a\", \"question\": \"fast?\"}}\n{slow}{{\"id\": \"c\", \"question\": \"last?\"}}\n"
+        ),
+    );
+    let args = [
+        "batch",
+        "in.jsonl",
+        "--models",
+        "script/tabs.yaml",
+        "--concurrency",
+        "1",
+        "--out",
+        "out.jsonl",
+        "--quiet",
+    ];
+    let mut child = home.command(&args).spawn().unwrap();
+    // The first line is done and the second has begun.
+    let begun = || std::fs::read_to_string(home.path("out.jsonl.progress")).unwrap_or_default();
+    while begun().lines().count() < 2 || home.agon(&["list", "--json"]).json().as_array().unwrap().len() < 2 {
+        assert_eq!(child.try_wait().unwrap(), None, "it is still running");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let first = home.read("out.jsonl");
+    assert_eq!(lines(&first).len(), 1, "{first}");
+    home.write("out.jsonl", format!("{first}{{\"torn"));
+    home.write("slow.yaml", TABS);
+    home.agon(&args).ok();
+    let outcomes = lines(&home.read("out.jsonl"));
+    let ids: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["input_id"]).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    assert!(home.read("out.jsonl").starts_with(&first), "what was written stays");
+    assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 3, "none was begun twice");
+    assert!(!home.path("out.jsonl.progress").exists());
+    // Another input is another batch.
+    home.write("out.jsonl.progress", "{\"index\":0,\"line\":\"0\",\"id\":\"x\"}\n");
+    let other = home.agon(&args);
+    assert!(other.status == Some(2) && other.err.contains("line 1 of the input"), "{other:?}");
+}
+
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_a_batch_in_order() {

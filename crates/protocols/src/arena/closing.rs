@@ -6,10 +6,9 @@ use agon_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::judging::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE};
 use super::log::{ArenaLog, HeldProposal};
 use super::verdict::ArenaVerdict;
-use super::voting::VoteRound;
+use super::voting::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE, VoteRound};
 use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
 use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
@@ -287,7 +286,7 @@ fn lesson(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Option<DebateLesson> {
     }
     let vote = log.votes.last().filter(|vote| vote.is_quorum())?;
     let winner = winner(log);
-    let rated = judging::rated_seats(log);
+    let rated = voting::rated_seats(log);
     let places = log.in_seat_order().into_iter();
     let parts = places.filter_map(|place| lesson_seat(log, vote, winner.as_ref(), &rated, place)).collect();
     let decision = winner.and_then(|winner| lesson_decision(log, vote, &winner, fates));

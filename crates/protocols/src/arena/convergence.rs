@@ -7,9 +7,9 @@
 use agon_core::{Corrupt, PhaseTurn};
 use serde::{Deserialize, Serialize};
 
-use super::judging::rounded;
 use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
+use super::voting::rounded;
 use crate::clerk::CLERK;
 use crate::quotes::{is_quote_of, normalized};
 

@@ -8,12 +8,11 @@ use serde_json::Value;
 
 use super::context::{self, ContextItem};
 use super::convergence::{ConvergenceCheck, all_pairs};
-use super::judging::{JudgeResult, JudgeSheet};
 use super::replies::{
     ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
     RevisionReply,
 };
-use super::voting::VoteRound;
+use super::voting::{JudgeResult, JudgeSheet, VoteRound};
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
 use crate::clerk::CLERK;
 use crate::limits::LimitCheck;

@@ -6,12 +6,11 @@
 //! - [`log`]: what the log says after each phase: proposals, critiques, sortings, votes, judgements.
 //! - [`context`]: round 0, and the ids by which context and critiques are cited.
 //! - [`replies`]: the answers, their schemas and rules; [`asks`]: the prompts.
-//! - [`convergence`]: how the clerk relates the proposals to each other, verified; [`voting`]: what the ballots come to;
-//!   [`judging`]: what the judge's scores come to, and the ratings that follow.
+//! - [`convergence`]: how the clerk relates the proposals to each other, verified; [`voting`]: what the ballots and the
+//!   judge's scores come to, and the ratings that follow.
 //! - [`trickster`]: whether a consensus is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
-//! - [`view`]: who held what after each round, and everything else that a reader may want; [`report`] and [`details`]: the outline
-//!   of the report.
+//! - [`view`]: who held what after each round, and everything else that a reader may want; [`report`]: the outline of the report.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -32,8 +31,6 @@ mod asks;
 mod closing;
 mod context;
 mod convergence;
-mod details;
-mod judging;
 mod log;
 mod replies;
 mod report;

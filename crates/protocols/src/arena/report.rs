@@ -1,15 +1,24 @@
-//! The report: the decision, why it was made and what is still open; then the votes and the judge. What follows is in
-//! [`details`](super::details).
+//! The report: the decision, why it was made and what is still open; the votes and the judge; then the details: the rounds, how the
+//! proposals came together, what the trickster and the observer found, what was read and cited, every proposal and critique, and the
+//! team and its ratings.
 
-use agon_core::wording::{capitalized, counted, joined, number_word, score, seat_name};
+use agon_core::wording::{capitalized, counted, heading, joined, number_word, rounds, score, seat_name};
 use agon_core::{
-    Outline, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection, SectionKind, Status,
-    Termination, VerdictTone,
+    ChartPoint, LevelBars, Outline, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection,
+    RoundChart, SectionKind, Status, Termination, VerdictTone,
 };
 
+use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, agent_name};
-use super::replies::CriteriaScores;
-use super::verdict::{ArenaBallot, ArenaCritiqueEntry, ArenaJudgement, ArenaTally, ArenaVerdict};
+use super::replies::{CriteriaScores, PairRelation};
+use super::rhetoric::{LANGUAGES, RhetoricKind};
+use super::team::SeatingReason;
+use super::trickster::ChallengeResult;
+use super::verdict::{
+    ArenaAgreement, ArenaBallot, ArenaCheck, ArenaContext, ArenaCritiqueEntry, ArenaJudgement, ArenaPair,
+    ArenaProposal, ArenaRhetoric, ArenaRound, ArenaRoundResult, ArenaTally, ArenaVerdict,
+};
+use super::view::stage_names;
 use super::voting::ABSTAIN;
 use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN, closing};
 
@@ -341,7 +350,7 @@ impl ArenaReport<'_> {
     }
 }
 
-pub(super) fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
+fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
     ReportSection::new(SectionKind::Part, title, blocks)
 }
 
@@ -356,7 +365,7 @@ pub(super) fn agent(label: &str) -> String {
 }
 
 /// Agents by their labels: "Agent A, Agent B and Agent C".
-pub(super) fn agents(labels: &[String]) -> String {
+fn agents(labels: &[String]) -> String {
     joined(&labels.iter().map(|label| agent(label)).collect::<Vec<_>>())
 }
 
@@ -369,7 +378,7 @@ fn abstentions(ballots: &[ArenaBallot]) -> usize {
 }
 
 /// "2 votes for Agent A, 1 vote for Agent B and 1 abstention".
-pub(super) fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> String {
+fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> String {
     let groups = groups.iter().filter(|group| group.votes > 0);
     let mut parts: Vec<String> = groups
         .map(|group| format!("{} for {}", counted(group.votes as u64, "vote"), agents(&group.labels)))
@@ -411,4 +420,559 @@ fn judge_sentence(judge: &ArenaJudgement) -> String {
         _ => " The scores are the means of both orders; the reasons are from the first.",
     };
     format!("{}.{agreement}{orders} The judge is {}.", capitalized(&first_place(judge)), judge.model)
+}
+
+/// A list of findings in the short report is cut here.
+const FINDINGS_MAX: usize = 6;
+
+impl ArenaReport<'_> {
+    /// A seat with its label.
+    fn labelled(&self, seat: &str) -> String {
+        let mut labels = self.log.debate.outcome.iter().flat_map(|outcome| &outcome.labels);
+        let label = labels.find(|(_, id)| id.as_str() == seat).map(|(label, _)| label);
+        label.map_or_else(|| seat.to_owned(), |label| self.seated(label))
+    }
+
+    /// How votes and judgements moved if there was more than one vote; in the full report every phase.
+    fn rounds(&self) -> Option<ReportSection> {
+        let all = &self.verdict.rounds;
+        let table = |is_shown: &dyn Fn(&ArenaRound) -> bool| {
+            let mut rows = table_head(&["Round", "Phase", "Absent", "Result"]);
+            for round in all.iter().filter(|round| is_shown(round)) {
+                let absent: Vec<String> = round.absent.iter().map(|name| attendee(name)).collect();
+                let number = round.round.to_string();
+                rows.push(vec![number, round.phase.as_str().into(), absent.join(", "), round_result(round)]);
+            }
+            vec![ReportBlock::Table(rows)]
+        };
+        let votes = all.iter().filter(|round| round.phase == ArenaPhase::Vote).count();
+        let mut blocks = vec![ReportBlock::In(ReportLength::Full, table(&|_| true))];
+        let decisions = table(&|round| round.phase.info().is_closing);
+        blocks.extend((votes > 1).then_some(ReportBlock::In(ReportLength::Short, decisions)));
+        let shown = if votes > 1 { ReportLength::Any } else { ReportLength::Full };
+        (!all.is_empty()).then(|| part("Round by round", blocks).only(shown))
+    }
+
+    /// How similar the proposals were after each revision, what stood against convergence, how pairs moved, and which proposals changed
+    /// within their positions.
+    fn convergence(&self) -> Option<ReportSection> {
+        let (checks, threshold) = (&self.verdict.convergence, self.verdict.convergence_threshold);
+        let names: Vec<String> = checks.iter().map(check_name).collect();
+        let mut blocks = Vec::new();
+        if !checks.is_empty() {
+            let chart = ReportBlock::Chart(check_chart(checks, &names, threshold));
+            blocks.push(ReportBlock::In(ReportLength::Full, vec![chart]));
+        }
+        let bars = checks.iter().zip(&names).filter_map(|(check, name)| {
+            let value = check.agreement_min?;
+            Some(ReportBar { name: name.clone(), value, written: score(value) })
+        });
+        let bars: Vec<ReportBar> = bars.collect();
+        if !bars.is_empty() {
+            let is_late = self.log.checks.iter().any(|check| {
+                let all = self.declared(check).into_iter();
+                let mut all = all.flat_map(|(one, others)| others.into_iter().map(move |other| (one, other)));
+                all.any(|declared| !check.conflicts.contains(&declared))
+            });
+            let late = match is_late {
+                true => {
+                    " An agent declares a conflict with the version that it was shown; where that has changed since, only the clerk's word counts."
+                }
+                false => "",
+            };
+            blocks.push(ReportBlock::Line(format!(
+                "The score is how similar the clerk finds the two proposals that are least similar, from 0 to 1; two that conflict count \
+                 as 0. They have converged at {} or more, if no agent declares a conflict.{late}",
+                score(threshold)
+            )));
+            blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
+        }
+        let outcomes = checks.iter().zip(&names).zip(&self.log.checks);
+        let outcomes =
+            outcomes.map(|((check, name), read)| (check.round, name, self.check_outcome(check, read)));
+        let outcomes: Vec<(u32, &String, String)> = outcomes.collect();
+        // Rounds that came to the same share a line.
+        let lines = outcomes.chunk_by(|(_, _, one), (_, _, other)| one == other).map(|same| {
+            let all: Vec<u32> = same.iter().map(|(round, ..)| *round).collect();
+            let who = if same.len() == 1 { same.first().map(|(_, name, _)| (*name).clone()) } else { None };
+            let text = same.first().map_or(String::new(), |(.., text)| text.clone());
+            ReportItem { who: who.or_else(|| Some(capitalized(&rounds_of(&all)))), text, note: None }
+        });
+        blocks.push(ReportBlock::Items(lines.chain(pair_paths(checks)).collect()));
+        let changes = self.changes_within_positions();
+        let is_shown = !checks.is_empty() || changes.is_some();
+        blocks.extend(changes.map(ReportBlock::Line));
+        let mut full = vec![check_table(checks, &names)];
+        if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
+            full.push(ReportBlock::Line(format!(
+                "How the clerk relates the proposals of round {}:",
+                last.round
+            )));
+            full.push(ReportBlock::Items(last.pairs.iter().map(pair_item).collect()));
+        }
+        blocks.extend((!checks.is_empty()).then_some(ReportBlock::In(ReportLength::Full, full)));
+        is_shown.then(|| part("How the proposals came together", blocks))
+    }
+
+    /// "converged", or everything that stood against it, with what the agents themselves declare.
+    fn check_outcome(&self, check: &ArenaCheck, read: &ConvergenceCheck) -> String {
+        if check.converged {
+            return "converged".into();
+        }
+        let pairs = |wanted: Option<PairRelation>| -> Vec<String> {
+            let found = check.pairs.iter().filter(|pair| pair.relation == wanted);
+            found.map(pair_name).collect()
+        };
+        let mut against = Vec::new();
+        let (conflicts, unknown) = (pairs(Some(PairRelation::Conflict)), pairs(None));
+        if check.sorted_by.is_none() {
+            let why = "the clerk was absent, so it is not known how the proposals relate";
+            against.push(format!("not converged: {why}"));
+        } else if !conflicts.is_empty() {
+            against.push(format!("the clerk sees a conflict between {}", conflicts.join(", and between ")));
+        } else if check.agreement_min.is_some_and(|least| least < self.verdict.convergence_threshold) {
+            against.push("not similar enough".into());
+        }
+        if check.sorted_by.is_some() && !unknown.is_empty() {
+            against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
+        }
+        against.extend(self.declared_text(read));
+        if against.is_empty() { "not converged".into() } else { against.join("; ") }
+    }
+
+    /// The agents that declared a conflict in the stage of a check, and with whom, whether or not it still counts.
+    fn declared(&self, check: &ConvergenceCheck) -> Vec<(usize, Vec<usize>)> {
+        let held =
+            self.log.stages.get(check.stage).into_iter().flat_map(|stage| stage.held.iter().enumerate());
+        let declared = held.filter_map(|(place, held)| {
+            let mut others = held.as_ref()?.conflicts.clone();
+            others.sort_unstable();
+            others.dedup();
+            Some((place, others))
+        });
+        declared.filter(|(_, others)| !others.is_empty()).collect()
+    }
+
+    /// What the agents declare beside the clerk: the same conflicts, others or none. Nothing if neither sees any.
+    fn declared_text(&self, check: &ConvergenceCheck) -> Option<String> {
+        let declared = self.declared(check);
+        let seen: Vec<_> =
+            check.pairs.iter().filter(|pair| pair.relation == PairRelation::Conflict).collect();
+        if declared.is_empty() {
+            return (!seen.is_empty()).then(|| "no agent declares one".to_owned());
+        }
+        let seen_with = |place: usize| -> Vec<usize> {
+            let mut others: Vec<usize> = seen
+                .iter()
+                .filter_map(|pair| match (pair.a == place, pair.b == place) {
+                    (true, _) => Some(pair.b),
+                    (_, true) => Some(pair.a),
+                    _ => None,
+                })
+                .collect();
+            others.sort_unstable();
+            others
+        };
+        let names =
+            |places: &[usize]| joined(&places.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>());
+        let declarers: Vec<usize> = declared.iter().map(|(place, _)| *place).collect();
+        let all_seen = (0..self.log.agents.len()).filter(|place| !seen_with(*place).is_empty());
+        let is_same = all_seen.eq(declarers.iter().copied())
+            && declared.iter().all(|(place, others)| seen_with(*place) == *others);
+        Some(match (is_same, declarers.len() == self.log.agents.len(), declarers.len()) {
+            (true, true, 2) => "both agents declare the same".to_owned(),
+            (true, true, count) => format!("all {} agents declare the same", number_word(count)),
+            (true, false, _) => format!("{} declare the same", names(&declarers)),
+            (false, ..) => {
+                let each = declared.iter().map(|(place, others)| {
+                    format!("{} declares a conflict with {}", self.log.name(*place), names(others))
+                });
+                each.collect::<Vec<_>>().join("; ")
+            }
+        })
+    }
+
+    /// The revisions that are no change of position: who changed its proposal within it, in which rounds, and which critiques it answered
+    /// then.
+    fn changes_within_positions(&self) -> Option<String> {
+        let (log, names) = (self.log, stage_names(self.log));
+        let name = |stage: usize, place: usize| Some(&names.get(stage)?.get(place)?.as_ref()?.0);
+        let of_agent = |place: usize| {
+            let stages = log.stages.iter().enumerate().skip(1);
+            let kept = stages
+                .filter(|(at, _)| log.is_revised(*at, place) && name(*at, place) == name(at - 1, place));
+            let rounds = kept.filter_map(|(_, stage)| {
+                let answered = stage.held_by(place)?.said.addressed.iter();
+                let ids: Vec<String> = answered.map(|answer| answer.critique_id.clone()).collect();
+                let answers =
+                    if ids.is_empty() { String::new() } else { format!(" (answers {})", joined(&ids)) };
+                Some(format!("round {}{answers}", stage.round))
+            });
+            let rounds: Vec<String> = rounds.collect();
+            (!rounds.is_empty()).then(|| format!("{} in {}", log.name(place), joined(&rounds)))
+        };
+        let changes: Vec<String> = (0..log.agents.len()).filter_map(of_agent).collect();
+        (!changes.is_empty())
+            .then(|| format!("Within the same position, proposals changed: {}.", changes.join("; ")))
+    }
+
+    fn trickster(&self) -> Option<ReportSection> {
+        let checks = &self.verdict.trickster.as_ref()?.checks;
+        let mut blocks: Vec<ReportBlock> = checks.iter().map(|check| self.agreement(check)).collect();
+        if blocks.is_empty() {
+            let line = "The trickster had nothing to look at: the proposals did not converge, and no vote had a winner.";
+            blocks.push(ReportBlock::Line(line.into()));
+        }
+        Some(part("Hollow consensus", blocks))
+    }
+
+    fn agreement(&self, check: &ArenaAgreement) -> ReportBlock {
+        // Nobody is named if all agents agree.
+        let is_part = (1..self.verdict.proposals.len()).contains(&check.agents.len());
+        let whose = if is_part { format!(", {}", agents(&check.agents)) } else { String::new() };
+        let found = if check.hollow { "hollow" } else { "not hollow" };
+        let result = match check.came_to {
+            Some(ChallengeResult::Left) => "challenged, and the agreement was left",
+            Some(ChallengeResult::Unknown) => "challenged, and nobody said whether they still agree",
+            Some(ChallengeResult::Met) => "challenged, and the challenge was met",
+            Some(ChallengeResult::NotMet) | None => "challenged, and the challenge was not met",
+        };
+        let mut rows = table_head(&["Signal", "Share", "Fires from", "Fired", "After"]);
+        for (place, signal) in check.signals.iter().enumerate() {
+            let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), score);
+            let after =
+                check.after.as_ref().and_then(|after| after.get(place)).and_then(|signal| signal.value);
+            let fired = if signal.fired { "yes" } else { "no" };
+            let cells =
+                [signal.signal.about(), &share(signal.value), &score(signal.threshold), fired, &share(after)];
+            rows.push(cells.map(str::to_owned).to_vec());
+        }
+        let quotes = check.signals.iter().filter(|signal| signal.fired).map(|signal| {
+            let quotes = signal.quotes.iter();
+            let quotes = quotes.map(|one| format!("{}, \u{201c}{}\u{201d}", agent(&one.label), one.quote));
+            let (who, text) = (signal.signal.about().to_owned(), quotes.collect::<Vec<_>>().join("; "));
+            ReportItem { who: Some(who), text, note: None }
+        });
+        ReportBlock::Group {
+            title: format!("Round {}{whose}: {found}", check.round),
+            badges: check.challenged.then(|| result.to_owned()).into_iter().collect(),
+            blocks: vec![ReportBlock::Table(rows), ReportBlock::Items(quotes.collect())],
+        }
+    }
+
+    fn rhetoric(&self) -> Option<ReportSection> {
+        let all = self.verdict.rhetoric.as_ref()?;
+        let of_kind = |kind: RhetoricKind| all.iter().filter(move |seen| seen.finding.kind == kind);
+        let line = match all.is_empty() {
+            true => format!("The observer, which knows {LANGUAGES} phrases only, found nothing to report."),
+            false => {
+                format!("Found by {LANGUAGES} phrases alone: hints for the reader, which decide nothing.")
+            }
+        };
+        let mut blocks = vec![ReportBlock::Line(line)];
+        let fallacies: Vec<ReportItem> = of_kind(RhetoricKind::Fallacy).map(rhetoric_item).collect();
+        let patterns: Vec<&ArenaRhetoric> = of_kind(RhetoricKind::Pattern).collect();
+        let mut short = fallacies.iter().take(FINDINGS_MAX).cloned().collect::<Vec<_>>();
+        let more = fallacies.len().saturating_sub(short.len());
+        short.extend(
+            (more > 0).then(|| ReportItem::text(format!("And {more} more: the full report has them."))),
+        );
+        blocks.push(ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(short)]));
+        let total = counted(patterns.len() as u64, "pattern");
+        blocks.push(ReportBlock::In(
+            ReportLength::Short,
+            vec![ReportBlock::Line(format!("The full report also lists {total} that weaken no argument."))],
+        ));
+        let full = fallacies.into_iter().chain(patterns.into_iter().map(rhetoric_item)).collect();
+        blocks.push(ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(full)]));
+        Some(part("Rhetoric", blocks).folded())
+    }
+
+    /// What was found before the debate and who cites it; in the short report only what is cited.
+    fn context(&self) -> Option<ReportSection> {
+        let all = &self.verdict.context;
+        let cited = all.iter().filter(|item| !item.cited_by.is_empty());
+        let mut short: Vec<ReportItem> = cited.map(context_item).collect();
+        let uncited = (all.len() - short.len()) as u64;
+        let pieces = counted(uncited, if short.is_empty() { "piece" } else { "other piece" });
+        short.extend(
+            (uncited > 0)
+                .then(|| ReportItem::text(format!("Nobody cites {pieces}, which the full report has."))),
+        );
+        let line =
+            "Found before the debate and shown to the agents as untrusted material: nobody has checked it.";
+        let full = vec![ReportBlock::Items(all.iter().map(context_item).collect())];
+        let blocks = vec![
+            ReportBlock::Line(line.into()),
+            ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(short)]),
+            ReportBlock::In(ReportLength::Full, full),
+        ];
+        (!all.is_empty()).then(|| part("What they were given to read", blocks).folded())
+    }
+
+    fn proposals(&self) -> Option<ReportSection> {
+        let groups: Vec<ReportBlock> =
+            self.verdict.proposals.iter().map(|proposal| self.proposal(proposal)).collect();
+        let section = || part("Final proposals", groups).folded().only(ReportLength::Full);
+        (!self.verdict.proposals.is_empty()).then(section)
+    }
+
+    fn proposal(&self, proposal: &ArenaProposal) -> ReportBlock {
+        let mut badges = vec![format!("confidence {}", score(proposal.confidence))];
+        badges.extend(proposal.carried.then(|| "carried: absent in the last revision".to_owned()));
+        let conflicts = &proposal.conflicts_with;
+        badges.extend(
+            (!conflicts.is_empty()).then(|| format!("declares a conflict with {}", agents(conflicts))),
+        );
+        let texts = [&proposal.position, &proposal.proposal].into_iter().filter(|text| !text.is_empty());
+        let mut blocks: Vec<ReportBlock> = texts.map(|text| ReportBlock::Prose(text.clone())).collect();
+        let claims = proposal.claims.iter().map(|claim| ReportItem {
+            who: None,
+            text: claim.claim.trim().to_owned(),
+            note: Some(match claim.evidence.trim() {
+                "" => "No evidence given".into(),
+                evidence => format!("Evidence: {evidence}"),
+            }),
+        });
+        blocks.push(ReportBlock::Items(claims.collect()));
+        ReportBlock::Group { title: self.seated(&proposal.label), badges, blocks }
+    }
+
+    fn critiques(&self) -> Option<ReportSection> {
+        let groups: Vec<ReportBlock> = self.verdict.critiques.iter().map(critique_group).collect();
+        let section = || part("Critiques and what became of them", groups).folded().only(ReportLength::Full);
+        (!self.verdict.critiques.is_empty()).then(section)
+    }
+
+    /// The team; in the short report only if an agent was picked rather than named.
+    fn team(&self) -> Option<ReportSection> {
+        let team = &self.verdict.team;
+        let mut rows = table_head(&["Agent", "Model", "Why", "Rating", "Brier", "Games"]);
+        for member in team {
+            let why = match member.why {
+                SeatingReason::Named => "named",
+                SeatingReason::Rated => "picked by rating and calibration",
+                SeatingReason::Explored => "drawn, to learn more about it",
+            };
+            rows.push(vec![
+                self.labelled(&member.seat),
+                member.agent.clone(),
+                why.to_owned(),
+                format!("{:.0}", member.rating),
+                member.brier.map_or_else(|| "unknown".into(), |brier| format!("{brier:.3}")),
+                member.games.to_string(),
+            ]);
+        }
+        let is_picked = team.iter().any(|member| member.why != SeatingReason::Named);
+        let shown = if is_picked { ReportLength::Any } else { ReportLength::Full };
+        (!team.is_empty()).then(|| part("The team", vec![ReportBlock::Table(rows)]).only(shown))
+    }
+
+    fn ratings(&self) -> Option<ReportSection> {
+        let ratings = &self.verdict.ratings;
+        let mut rows = table_head(&["Agent", "Model", "Judge's score", "Before", "After", "Change"]);
+        for rated in ratings {
+            rows.push(vec![
+                self.labelled(rated.seat.as_deref().unwrap_or_default()),
+                rated.agent.clone(),
+                score(rated.score),
+                format!("{:.1}", rated.before),
+                format!("{:.1}", rated.after),
+                format!("{:+.1}", rated.change + 0.0),
+            ]);
+        }
+        (!ratings.is_empty()).then(|| part("Ratings", vec![ReportBlock::Table(rows)]).folded())
+    }
+}
+
+/// Who was asked, and about which agent: "Agent A on Agent B".
+fn attendee(name: &str) -> String {
+    match name.split_once(" on ") {
+        Some((who, about)) => format!("{} on {}", agent(who), agent(about)),
+        None => agent(name),
+    }
+}
+
+/// What a phase came to, for the table of rounds.
+fn round_result(round: &ArenaRound) -> String {
+    match &round.result {
+        ArenaRoundResult::Comparison { agreement_min, converged } => {
+            let least =
+                agreement_min.map_or("score not known".into(), |least| format!("score {}", score(least)));
+            format!("{least}{}", if *converged { ", converged" } else { "" })
+        }
+        ArenaRoundResult::Vote { votes, tally, .. } => tally_sentence(tally, votes),
+        ArenaRoundResult::Judgement { judge_top, margin, .. } => match (judge_top, margin) {
+            (Some(top), Some(margin)) => format!("{} first, {} ahead", agent(top), score(*margin)),
+            (None, Some(_)) => "a tie".into(),
+            (_, None) => "not heard".into(),
+        },
+        ArenaRoundResult::Proposals { .. } | ArenaRoundResult::Nothing {} => String::new(),
+    }
+}
+
+/// A finding of the observer with its sentence.
+fn rhetoric_item(seen: &ArenaRhetoric) -> ReportItem {
+    let (round, phase, sure) = (seen.round, seen.phase.as_str(), score(seen.finding.score));
+    ReportItem {
+        who: Some(format!("{}, {}", heading(&seen.finding.name), agent(&seen.label))),
+        text: format!("\u{201c}{}\u{201d}", seen.finding.quote),
+        note: Some(format!("Round {round}, {phase}, {sure}")),
+    }
+}
+
+fn context_item(piece: &ArenaContext) -> ReportItem {
+    let item = &piece.item;
+    let title = if item.title.trim().is_empty() { String::new() } else { format!("{}: ", item.title.trim()) };
+    let mut notes = vec![match piece.cited_by.as_slice() {
+        [] => "Cited by nobody".to_owned(),
+        by => format!("Cited by {}", agents(by)),
+    }];
+    notes.extend((!item.source.trim().is_empty()).then(|| format!("from {}", item.source.trim())));
+    notes.extend(item.at.as_deref().map(|at| at.split('T').next().unwrap_or(at).to_owned()));
+    notes.extend(item.turned_out.map(|how| format!("turned out {}", how.as_str())));
+    notes.extend(item.agent.as_deref().map(|agent| format!("shown only to {agent}")));
+    ReportItem {
+        who: Some(format!("[{}] {}", item.id, heading(item.kind.as_str()))),
+        text: format!("{title}{}", item.text),
+        note: Some(notes.join("; ")),
+    }
+}
+
+fn critique_group(critique: &ArenaCritiqueEntry) -> ReportBlock {
+    let (from, to) = (agent(&critique.from), agent(&critique.to));
+    let mut badges: Vec<String> = Vec::new();
+    badges.extend(critique.severity.map(|severity| format!("severity {}", score(severity))));
+    badges.push(match critique.verdict.as_ref().map(|verdict| verdict.status) {
+        Some(status) => status.as_str().into(),
+        None => "not judged by its author".into(),
+    });
+    let mut pairs = Vec::new();
+    for (name, texts) in [("Issue", &critique.issues), ("Suggestion", &critique.suggestions)] {
+        pairs.extend(texts.iter().map(|text| (name.to_owned(), text.trim().to_owned())));
+    }
+    pairs.extend(critique.steps().into_iter().map(|(what, text)| (what, text.to_owned())));
+    ReportBlock::Group {
+        title: format!("[{}] {from} on {to}, round {}", critique.id, critique.round),
+        badges,
+        blocks: vec![ReportBlock::Pairs(pairs)],
+    }
+}
+
+/// What follows the name of a round's check after a challenge.
+const CHALLENGED: &str = ", challenged";
+
+fn check_name(check: &ArenaCheck) -> String {
+    format!("Round {}{}", check.round, if check.after_challenge { CHALLENGED } else { "" })
+}
+
+fn check_chart(checks: &[ArenaCheck], names: &[String], threshold: f64) -> RoundChart {
+    let points = checks.iter().zip(names).map(|(check, name)| ChartPoint {
+        round: name.clone(),
+        tick: name.replace("Round ", "R").replace(CHALLENGED, "+"),
+        first: check.agreement_min,
+        second: check.stability_min,
+    });
+    RoundChart {
+        names: ["convergence score", "stability"],
+        threshold: Some(threshold),
+        axis_max: [1.0, 1.0],
+        points: points.collect(),
+    }
+}
+
+/// Rounds in a sentence. One that was checked twice is named once.
+fn rounds_of(all: &[u32]) -> String {
+    let mut once = all.to_vec();
+    once.dedup();
+    rounds(&once)
+}
+
+/// How the relation of two proposals moved, for those that were the same or compatible at any time. Pairs that moved alike share an
+/// entry.
+fn pair_paths(checks: &[ArenaCheck]) -> Vec<ReportItem> {
+    let pairs = checks.first().map_or(&[][..], |check| &check.pairs);
+    let in_check = |check: &ArenaCheck, pair: &ArenaPair| {
+        check.pairs.iter().find(|one| (&one.a, &one.b) == (&pair.a, &pair.b)).cloned()
+    };
+    let path = |pair: &ArenaPair| -> Vec<Option<PairRelation>> {
+        checks.iter().map(|check| in_check(check, pair)?.relation).collect()
+    };
+    let mut groups: Vec<(Vec<Option<PairRelation>>, Vec<&ArenaPair>)> = Vec::new();
+    for pair in pairs {
+        match groups.iter_mut().find(|(other, _)| *other == path(pair)) {
+            Some((_, alike)) => alike.push(pair),
+            None => groups.push((path(pair), vec![pair])),
+        }
+    }
+    let item = |(path, alike): (Vec<Option<PairRelation>>, Vec<&ArenaPair>)| {
+        let steps: Vec<(&ArenaCheck, Option<PairRelation>)> = checks.iter().zip(path).collect();
+        let runs = steps.chunk_by(|(_, one), (_, other)| one == other).map(|run| {
+            let figures = run.iter().flat_map(|(check, _)| alike.iter().map(|pair| in_check(check, pair)));
+            let figures: Vec<f64> = figures.filter_map(|pair| pair?.similarity).collect();
+            let what = match run.first().and_then(|(_, relation)| *relation) {
+                Some(PairRelation::Same) => "the same".to_owned(),
+                Some(PairRelation::Compatible) => format!("compatible ({})", figure_range(&figures)),
+                Some(PairRelation::Conflict) => "in conflict".to_owned(),
+                None => "not known".to_owned(),
+            };
+            format!("{what} in {}", rounds_of(&run.iter().map(|(check, _)| check.round).collect::<Vec<_>>()))
+        });
+        let who = match alike.len() > 1 && alike.len() == pairs.len() {
+            true => "Every two proposals".to_owned(),
+            false => alike.iter().map(|pair| pair_name(pair)).collect::<Vec<_>>().join("; "),
+        };
+        ReportItem { who: Some(who), text: runs.collect::<Vec<_>>().join(", "), note: None }
+    };
+    let fits = |relation: &Option<PairRelation>| {
+        matches!(relation, Some(PairRelation::Same | PairRelation::Compatible))
+    };
+    groups.into_iter().filter(|(path, _)| path.iter().any(fits)).map(item).collect()
+}
+
+/// "0.65", or "0.20 to 0.65".
+fn figure_range(figures: &[f64]) -> String {
+    let least = score(figures.iter().copied().reduce(f64::min).unwrap_or_default());
+    let most = score(figures.iter().copied().reduce(f64::max).unwrap_or_default());
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+fn pair_name(pair: &ArenaPair) -> String {
+    format!("{} and {}", agent(&pair.a), agent(&pair.b))
+}
+
+fn check_table(checks: &[ArenaCheck], names: &[String]) -> ReportBlock {
+    let has_embedding = checks.iter().any(|check| check.embedding.is_some());
+    let mut head = vec!["Round", "Score", "Mean", "Stability", "Converged", "Sorted by"];
+    head.extend(has_embedding.then_some("By embeddings"));
+    let mut rows = table_head(&head);
+    for (check, name) in checks.iter().zip(names) {
+        let figures = [check.agreement_min, check.agreement_mean, check.stability_min];
+        let mut row = vec![name.clone()];
+        row.extend(figures.map(|figure| figure.map_or_else(|| "unknown".into(), score)));
+        row.push(if check.converged { "yes" } else { "no" }.into());
+        row.push(check.sorted_by.clone().unwrap_or_else(|| "nobody".into()));
+        let embedded = check.embedding.as_ref().map_or("unknown".into(), |one| score(one.agreement_min));
+        row.extend(has_embedding.then_some(embedded));
+        rows.push(row);
+    }
+    ReportBlock::Table(rows)
+}
+
+/// How two proposals relate, with the words that show it.
+fn pair_item(pair: &ArenaPair) -> ReportItem {
+    let quotes =
+        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
+    let quotes: Vec<String> = quotes.collect();
+    ReportItem {
+        who: Some(pair_name(pair)),
+        text: match (pair.relation, pair.similarity) {
+            (Some(PairRelation::Conflict), _) => "conflict".into(),
+            (Some(relation), Some(similarity)) => {
+                format!("{}, {} similar", relation.as_str(), score(similarity))
+            }
+            _ => "not known: the clerk's word did not verify".into(),
+        },
+        note: (!quotes.is_empty()).then(|| quotes.join("; ")),
+    }
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::context::ContextItem;
 use super::convergence::{ConvergenceCheck, EmbeddingFigures};
-use super::judging::{self, JudgeResult};
 use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
 use super::replies::{
     CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
@@ -15,7 +14,7 @@ use super::report::agent;
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
 use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
-use super::voting::{ABSTAIN, VoteRound};
+use super::voting::{self, ABSTAIN, JudgeResult, VoteRound};
 use super::{ArenaPhase, ConsensusRule, DecidedBy, closing};
 use crate::quotes::is_same_text;
 
@@ -135,7 +134,7 @@ impl ArenaOrder {
     pub(super) fn lead(&self, label: &str) -> f64 {
         let (own, others): (Vec<_>, Vec<_>) = self.scores.iter().partition(|one| one.label == label);
         let best = |scores: Vec<&LabelledScore>| scores.iter().map(|one| one.score).reduce(f64::max);
-        judging::rounded(best(own).unwrap_or_default() - best(others).unwrap_or_default())
+        voting::rounded(best(own).unwrap_or_default() - best(others).unwrap_or_default())
     }
 }
 
@@ -504,7 +503,7 @@ fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
 }
 
 fn ratings(log: &ArenaLog<'_>) -> Vec<ArenaRating> {
-    let rated = judging::rated_seats(log);
+    let rated = voting::rated_seats(log);
     let all_changes = |agent: &str| -> f64 {
         rated.iter().filter(|other| other.agent == agent).map(|other| other.change).sum()
     };

@@ -19,8 +19,8 @@ use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, JudgeRound};
 use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
-use super::voting::{ABSTAIN, CastBallot, VoteRound};
-use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context, judging};
+use super::voting::{self, ABSTAIN, CastBallot, VoteRound};
+use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context};
 use crate::quotes::is_same_text;
 use crate::sorting::{PositionGroup, PositionNames, Sorting};
 
@@ -541,7 +541,7 @@ fn decision_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
         Some(true) => format!("met after {after}"),
         Some(false) => format!("not met after {after}"),
     };
-    let rated = judging::rated_seats(log);
+    let rated = voting::rated_seats(log);
     let sum: f64 = rated.iter().map(|rated| rated.change).sum();
     let is_rated = (!rated.is_empty()).then(|| sum.abs() < TOLERANCE);
     vec![

@@ -17,6 +17,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::batch_input::{BatchLine, read_batch};
+use crate::cli::batch_progress_file::BatchProgressFile;
 use crate::cli::brief_builder::BriefBuilder;
 use crate::cli::debate_reading::outcome_document;
 use crate::cli::deliveries::DeliveryBindings;
@@ -56,7 +57,8 @@ fn command(command: Command) -> Command {
         .about("Run many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
             "A line: {\"question\": \"...\"}, optionally with \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
-             The whole file is checked before the first call.",
+             The whole file is checked before the first call. If a batch with --out is interrupted, the same command goes on: finished lines\n\
+             are not held again, and debates that had begun are continued.",
         )
         .arg(file)
         .arg(protocol)
@@ -89,7 +91,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         .or_default_models(|| Ok(seat_models::default_models(catalogue).unwrap_or_default()))?
         .with_local_options(configuration, catalogue)?;
     let bindings = DeliveryBindings::read(args, configuration, name)?;
-    let lines = read_batch(args.get_one("file"), &builder, seed, &**catalogue)?;
+    let mut lines = read_batch(args.get_one("file"), &builder, seed, &**catalogue)?;
     let names = model_names(&lines, &builder);
     if !app.flag("quiet") {
         for notice in seat_models::embedded_notices(names.iter().copied(), &**catalogue) {
@@ -97,7 +99,17 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         }
     }
     seat_models::fetch_model_files(&app, names.iter().copied())?;
-    let out = BatchOutput::open(args.get_one("out"), app.flag("force"))?;
+    let total = lines.len();
+    let out_file = args.get_one::<PathBuf>("out");
+    if let Some(file) = out_file.filter(|_| app.flag("force")) {
+        BatchProgressFile::remove(file);
+        output::write_file(file, "")?;
+    }
+    let record = out_file.map(|file| BatchProgressFile::open(file, &mut lines)).transpose()?;
+    if lines.len() < total && !app.flag("quiet") {
+        output::note(&format!("note: {} of {total} debates are done already", total - lines.len()));
+    }
+    let out = BatchOutput::open(out_file)?;
     let store = app.store()?;
     let batch = DebateBatch {
         engine: app.engine(&store)?,
@@ -110,7 +122,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         shows_progress: !app.flag("quiet") && output::stderr_is_live(),
         store_option: app.store_option(),
     };
-    let status = block_on(batch.run(lines, out))??;
+    let status = block_on(batch.run(lines, out, record))??;
     app.deliver_and_index(&store, None)?;
     Ok(status)
 }
@@ -145,8 +157,17 @@ struct FinishedLine {
 }
 
 impl DebateBatch {
+    fn has_log(&self, id: &str) -> bool {
+        self.store.raw_log(id).is_ok_and(|log| !log.is_empty())
+    }
+
     /// Runs all lines and returns the exit status: 3 if a debate could not complete, 130 if the batch was interrupted.
-    async fn run(self, lines: Vec<BatchLine>, mut out: BatchOutput) -> Result<u8, CliError> {
+    async fn run(
+        self,
+        lines: Vec<BatchLine>,
+        mut out: BatchOutput,
+        mut record: Option<BatchProgressFile>,
+    ) -> Result<u8, CliError> {
         let stop = StopSignal::new();
         let store_option = self.store_option.clone();
         let farewell = format!(
@@ -164,7 +185,19 @@ impl DebateBatch {
         loop {
             while running.len() < batch.concurrency && !stop.is_stopped() {
                 let Some(line) = waiting.next() else { break };
-                running.spawn(run_line(Arc::clone(&batch), line, stop.clone()));
+                let begun = record.as_ref().and_then(|record| record.begun(&line)).cloned();
+                let begun = begun.filter(|id| batch.has_log(id));
+                let opening = match begun {
+                    Some(id) => Ok(LineOpening::Resume(id)),
+                    None => batch
+                        .builder
+                        .brief(line.subject.clone())
+                        .map(|brief| LineOpening::Open(Box::new(brief))),
+                };
+                if let (Some(record), Ok(LineOpening::Open(brief))) = (&mut record, &opening) {
+                    record.begin(&line, &brief.id)?;
+                }
+                running.spawn(run_line(Arc::clone(&batch), line, opening, stop.clone()));
             }
             let Some(ended) = running.join_next().await else { break };
             let finished = ended.map_err(|why| CliError::System(format!("a debate broke off: {why}")))?;
@@ -177,19 +210,34 @@ impl DebateBatch {
             }
         }
         signals.abort();
+        if let Some(record) = record.filter(|_| !stop.is_stopped()) {
+            record.finish();
+        }
         Ok(progress.finish(stop.is_stopped()))
     }
 }
 
-async fn run_line(batch: Arc<DebateBatch>, line: BatchLine, stop: StopSignal) -> FinishedLine {
-    let BatchLine { index, input_id, subject } = line;
-    let question = subject.question.clone();
-    let mut id = None;
-    let ended = match batch.builder.brief(subject) {
-        Ok(brief) => {
-            id = Some(brief.id.clone());
-            run_debate(&batch, brief, &stop).await
-        }
+/// How the debate of a line starts.
+enum LineOpening {
+    Open(Box<agon_core::Brief>),
+    /// It was begun by an earlier run of the batch.
+    Resume(String),
+}
+
+async fn run_line(
+    batch: Arc<DebateBatch>,
+    line: BatchLine,
+    opening: Result<LineOpening, CliError>,
+    stop: StopSignal,
+) -> FinishedLine {
+    let BatchLine { index, input_id, subject, .. } = line;
+    let question = subject.question;
+    let id = opening.as_ref().ok().map(|opening| match opening {
+        LineOpening::Open(brief) => brief.id.clone(),
+        LineOpening::Resume(id) => id.clone(),
+    });
+    let ended = match opening {
+        Ok(opening) => run_debate(&batch, opening, &stop).await,
         Err(error) => Err(error),
     };
     // The debate is dropped here, because thousands of them do not fit into memory.
@@ -202,8 +250,7 @@ async fn run_line(batch: Arc<DebateBatch>, line: BatchLine, stop: StopSignal) ->
         },
         Err(error) => {
             let is_interrupted = matches!(error, CliError::Engine(EngineError::Interrupted { .. }));
-            let has_log = |id: &String| batch.store.raw_log(id).is_ok_and(|log| !log.is_empty());
-            let resumable = id.clone().filter(has_log);
+            let resumable = id.clone().filter(|id| batch.has_log(id));
             let outcome = json!({
                 "id": id,
                 "protocol": batch.builder.protocol.info().name,
@@ -221,12 +268,19 @@ async fn run_line(batch: Arc<DebateBatch>, line: BatchLine, stop: StopSignal) ->
 
 async fn run_debate(
     batch: &DebateBatch,
-    brief: agon_core::Brief,
+    opening: LineOpening,
     stop: &StopSignal,
 ) -> Result<Debate, CliError> {
-    batch.bindings.bind(&batch.store, &brief.id).await?;
     let watch = DebateWatch::default();
-    Ok(batch.engine.open(batch.builder.protocol, brief, &watch, stop).await?)
+    match opening {
+        LineOpening::Open(brief) => {
+            batch.bindings.bind(&batch.store, &brief.id).await?;
+            Ok(batch.engine.open(batch.builder.protocol, *brief, &watch, stop).await?)
+        }
+        LineOpening::Resume(id) => {
+            Ok(batch.engine.resume(&agon_protocols::find, &id, None, &watch, stop).await?)
+        }
+    }
 }
 
 /// An outcome on one line, with the place of its question in the input.
@@ -245,17 +299,11 @@ enum BatchOutput {
 }
 
 impl BatchOutput {
-    /// Opens the output. A file that is not empty is refused unless `force` is set.
-    fn open(file: Option<&PathBuf>, force: bool) -> Result<Self, CliError> {
+    /// Opens the output. Lines are added to a file.
+    fn open(file: Option<&PathBuf>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Stdout) };
         let error = |why: std::io::Error| CliError::file(file, format!("it cannot be written: {why}"));
-        let open = OpenOptions::new().create(true).write(true).truncate(force).open(file).map_err(error)?;
-        if open.metadata().map_err(error)?.len() > 0 {
-            return Err(CliError::file(
-                file,
-                "it exists already and is not empty: choose another name, or add --force",
-            ));
-        }
+        let open = OpenOptions::new().create(true).append(true).open(file).map_err(error)?;
         Ok(Self::File(file.clone(), open))
     }
 

@@ -4,9 +4,9 @@ use agon_core::lesson::AgentStanding;
 use proptest::prelude::*;
 
 use super::*;
-use crate::arena::judging::{JudgeResult, JudgeSheet};
-use crate::arena::judging::{expected_score, rating_changes};
 use crate::arena::replies::{CriteriaScores, JudgementReply, ScoreReasons, ScoreReply};
+use crate::arena::voting::{JudgeResult, JudgeSheet};
+use crate::arena::voting::{expected_score, rating_changes};
 
 /// A judge's sheet with these scores of A, B, C... on every criterion, and this ranking.
 fn sheet(scores: &[f64], ranking: &str) -> JudgeSheet {
