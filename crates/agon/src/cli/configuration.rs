@@ -203,7 +203,8 @@ impl ConfigurationMistake {
         let number = before.matches('\n').count() + 1;
         let line = text.lines().nth(number - 1).unwrap_or_default();
         // Only what is before the `=`: the value may be a secret in the wrong place.
-        let key = line.split('=').next().unwrap_or_default().trim();
+        // A line without one may be of any file, if the configuration is a link.
+        let key = line.split_once('=').map_or("", |(key, _)| key.trim());
         let key = if key.is_empty() { String::new() } else { format!(" ({key})") };
         CliError::file(file, format!("line {number}{key}: {}", self.sentence))
     }

@@ -112,8 +112,11 @@ pub fn folder_files(folder: &Path) -> Result<Vec<BriefFile>, CliError> {
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let mut files = Vec::new();
     for path in paths.into_iter().filter(|path| !is_hidden(path)) {
-        // A link to a folder could lead back to this one.
-        if path.is_dir() && !path.is_symlink() {
+        // A link could lead back to this folder, or to a file that is not for others to read.
+        if path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() {
             files.extend(folder_files(&path)?);
         } else if path.is_file() && path.metadata().is_ok_and(|file| file.len() > 0) {
             files.push(debate_file(&path, None)?);
@@ -131,16 +134,40 @@ fn is_git_range(word: &str) -> bool {
     word.contains("..")
         && !word.starts_with('-')
         && !word.trim_matches('.').is_empty()
-        && !Path::new(word).exists()
+        && !word.starts_with(['/', '\\'])
+        && !word.starts_with("./")
         && !word.split('/').any(|part| part == "..")
+}
+
+/// Git reads the attributes of files from the tree that has no files: those of the repository could hide a change.
+const NO_ATTRIBUTES: &str = "--attr-source=4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Runs `git diff` so that nothing in the repository decides what it shows, runs a program, or fetches anything.
+fn run_git_diff(before: &[&str], after: &[&str], range: &str) -> Result<std::process::Output, CliError> {
+    let ran = std::process::Command::new("git")
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args(before)
+        .args(["diff", "--no-color", "--no-ext-diff", "--no-textconv"])
+        .args(after)
+        .args(["--end-of-options", range, "--"])
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .stdin(std::process::Stdio::null())
+        .output();
+    ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))
 }
 
 /// What changes in a range of commits of the repository in the working directory.
 fn git_diff(range: &str) -> Result<String, CliError> {
-    let command = ["diff", "--no-color", "--no-ext-diff", "--end-of-options", range, "--"];
-    let ran = std::process::Command::new("git").args(command).stdin(std::process::Stdio::null()).output();
-    let ran =
-        ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))?;
+    if Path::new(range).exists() {
+        let sentence = format!("{range} is a range of commits and also a file: write ./{range} for the file");
+        return Err(CliError::input(sentence));
+    }
+    let mut ran = run_git_diff(&[NO_ATTRIBUTES], &[], range)?;
+    // Before git 2.41 the attributes of the repository cannot be left out. Then everything is shown as text.
+    if !ran.status.success() {
+        ran = run_git_diff(&[], &["--text"], range)?;
+    }
     if !ran.status.success() {
         let why = String::from_utf8_lossy(&ran.stderr);
         let why = why.lines().next().unwrap_or("git diff failed").trim().to_owned();
@@ -260,7 +287,17 @@ mod tests {
         for word in ["main...HEAD", "v1.2..v1.3", "HEAD~3..", "..feature/x", "origin/main..HEAD"] {
             assert!(is_git_range(word), "{word}");
         }
-        for word in ["../change.diff", "a/../b.diff", "..", "...", "--output=x..y", "change.diff", "-"] {
+        for word in [
+            "../change.diff",
+            "a/../b.diff",
+            "..",
+            "...",
+            "--output=x..y",
+            "change.diff",
+            "-",
+            "./a..b",
+            "/a..b",
+        ] {
             assert!(!is_git_range(word), "{word}");
         }
     }

@@ -144,6 +144,10 @@ impl ResultOutput {
 
     /// Writes the records that a protocol writes unasked. If that fails, the verdict still counts.
     fn write_protocol_records(&self, folder: &Path, reading: &DebateReading<'_>) {
+        if let Some(link) = folder.ancestors().find(|above| above.is_symlink()) {
+            output::note(&format!("note: the records are not written: {} is a link", link.display()));
+            return;
+        }
         match records::write_records(folder, reading) {
             Ok(Some(report)) if !self.is_quiet => output::note(&format!("written: {}", report.display())),
             Ok(_) => {}

@@ -105,6 +105,7 @@ fn a_debate_that_turned_out_scores_its_voters() {
     let id = outcome["id"].as_str().unwrap();
     let said = home.agon(&["resolve", id, "--winner", "agent-2", "--note", "The offers were taken."]).ok();
     assert!(said.out.ends_with("the decision turned out wrong\n"), "{said:?}");
+    assert!(!said.err.contains("resolved before"), "{said:?}");
     let brier = |agent: &str| {
         let ratings = home.agon(&["ratings", "--json"]).ok().json();
         let rows = ratings.as_array().unwrap().clone();
@@ -118,7 +119,8 @@ fn a_debate_that_turned_out_scores_its_voters() {
     let entry = &home.agon(&["knowledge", "list", "--json"]).ok().json()[0];
     assert_eq!((&entry["debate"], &entry["turned_out"]), (&json!(id), &json!("wrong")));
     // Somebody knew better later: the last word counts.
-    home.agon(&["resolve", "last", "--truth", "right"]).ok();
+    let later = home.agon(&["resolve", "last", "--truth", "right"]).ok();
+    assert!(later.err.contains("this debate was resolved before"), "{later:?}");
     near(brier("anna"), 0.09);
     // What was said already is said once, and a label goes by the name that the report gives it.
     for name in ["Agent B", "b"] {

@@ -126,6 +126,27 @@ fn a_git_range_and_a_folder_are_targets() {
     std::fs::create_dir(home.path("src")).unwrap();
     home.write("src/b.py", "b = 1\n");
     home.write("src/a.py", "a = 1\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/hostname", home.path("src/link.py")).unwrap();
     let paths = review(&["src"]).ok().json()["verdict"]["paths"].clone();
-    assert_eq!(paths, serde_json::json!(["src/a.py", "src/b.py"]));
+    assert_eq!(
+        paths,
+        serde_json::json!(["src/a.py", "src/b.py"]),
+        "a link leads to what is not for others to read"
+    );
+
+    // A change could hide itself with attributes, run a program as a text converter, or be a file with the name of the range.
+    home.write(".gitattributes", "*.py -diff diff=evil\n");
+    git(&["config", "diff.evil.textconv", "sh -c 'touch ran; echo harmless'"]);
+    home.write("auth.py", "import os\n");
+    git(&["add", "auth.py", ".gitattributes"]);
+    git(&["commit", "-q", "-m", "three"]);
+    let id = review(&["--diff", "main~1...main"]).ok().json()["id"].as_str().unwrap().to_owned();
+    let log = home.agon(&["export", &id, "--format", "json"]).ok().out;
+    assert!(log.contains("+import os") && !log.contains("Binary files"), "{log}");
+    assert!(!home.path("ran").exists());
+    home.write("main~1...main", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+    let both = review(&["--diff", "main~1...main"]);
+    assert!(both.status == Some(2) && both.err.contains("also a file"), "{both:?}");
+    review(&["--diff", "./main~1...main"]).ok();
 }

@@ -46,6 +46,13 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let resolution = read_resolution(args, &debate, &view.positions)?;
     let note = args.get_one::<String>("note").map(|note| input::check_question(note, "note")).transpose()?;
     let turned_out = decision_truth(&debate, &view.positions, &resolution);
+    let earlier = handle.store.resolutions(&handle.id)?;
+    if let Some(earlier) = earlier.last().filter(|earlier| earlier.resolution != resolution) {
+        output::note(&format!(
+            "note: this debate was resolved before, on {}; from now on the new word counts, and the earlier one is kept",
+            earlier.at
+        ));
+    }
     let stored = block_on(handle.store.resolve_debate(
         &handle.id,
         resolution,
