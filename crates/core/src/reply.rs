@@ -53,6 +53,9 @@ pub struct CallUsage {
     pub usd: Option<f64>,
     /// How long the call took.
     pub latency_ms: u64,
+    /// Set if the server did not say how many tokens the prompt had. Limits then count the worst case of the call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreported: bool,
 }
 
 fn is_zero(tokens: &u64) -> bool {

@@ -247,14 +247,19 @@ impl DebateRun<'_> {
                 self.fail(index, FailedAttempt::new(attempt, AbsenceReason::TimedOut, detail, usage))
             }
             Some(Ok(completion)) => {
-                let usage = CallUsage { latency_ms, ..price.usage_of_answer(completion.usage) };
+                let usage = CallUsage {
+                    latency_ms,
+                    ..price.usage_of_answer(completion.usage, model.model.uses_tokens())
+                };
                 self.budget.settle(ask, Some(&usage));
                 self.handle_completion(index, attempt, completion, usage)
             }
             Some(Err(fault)) => {
                 let usage = match fault.kind {
                     // The model produced words, so the provider may bill them although they are unreadable.
-                    CallFaultKind::Garbled | CallFaultKind::Refused => price.usage_of_answer(fault.usage),
+                    CallFaultKind::Garbled | CallFaultKind::Refused => {
+                        price.usage_of_answer(fault.usage, model.model.uses_tokens())
+                    }
                     _ => price.usage_of_fault(fault.usage),
                 };
                 let usage = CallUsage { latency_ms, ..usage };

@@ -234,7 +234,7 @@ impl DebateBudget {
 
 /// Whether the usage of a call is unknown. A free call has a known cost of 0.
 fn is_unreported(usage: &CallUsage) -> bool {
-    usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none()
+    usage.unreported || (usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none())
 }
 
 /// The part of the debate's limits that a phase may use: everything in a closing phase, otherwise what is not reserved for

@@ -23,6 +23,12 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether it reads and writes tokens and should say how many. If an answer says nothing about its prompt, the limits count the
+    /// worst case of the call.
+    fn uses_tokens(&self) -> bool {
+        true
+    }
+
     /// Whether a call is an errand: something looked up or computed on this machine. Errands are free, and limits on
     /// calls and tokens do not count them.
     fn is_errand(&self) -> bool {
@@ -258,9 +264,11 @@ impl ModelPrice {
 
     /// The usage of a call in which the model produced words. If a paid provider reports no tokens, the cost stays
     /// unknown, because the call is billed all the same.
-    pub(crate) fn usage_of_answer(&self, usage: CallUsage) -> CallUsage {
+    pub(crate) fn usage_of_answer(&self, usage: CallUsage, uses_tokens: bool) -> CallUsage {
+        let unreported = uses_tokens && usage.input_tokens == 0;
+        let usage = CallUsage { unreported, ..usage };
         let usd = match self {
-            Self::PerMillion { .. } if !reports_tokens(&usage) => usage.usd,
+            Self::PerMillion { .. } if unreported || !reports_tokens(&usage) => usage.usd,
             _ => self.cost_usd(&usage).or(usage.usd),
         };
         CallUsage { usd, ..usage }

@@ -45,6 +45,10 @@ impl Model for AgentModel {
         self.model.provider()
     }
 
+    fn uses_tokens(&self) -> bool {
+        self.model.uses_tokens()
+    }
+
     fn price(&self) -> ModelPrice {
         self.model.price()
     }

@@ -150,6 +150,10 @@ impl Model for CommandModel {
         "command"
     }
 
+    fn uses_tokens(&self) -> bool {
+        false
+    }
+
     fn price(&self) -> ModelPrice {
         if self.config.free { ModelPrice::Free } else { ModelPrice::Unknown }
     }

@@ -166,6 +166,10 @@ impl Model for ScriptModel {
         "script"
     }
 
+    fn uses_tokens(&self) -> bool {
+        false
+    }
+
     fn price(&self) -> ModelPrice {
         ModelPrice::Free
     }

@@ -73,7 +73,7 @@ pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits) {
 }
 
 fn is_unreported(usage: &CallUsage) -> bool {
-    (usage.input_tokens, usage.output_tokens, usage.usd) == (0, 0, None)
+    usage.unreported || (usage.input_tokens, usage.output_tokens, usage.usd) == (0, 0, None)
 }
 
 /// The most tokens that a call can use: one for each byte, 16 for each message, and its longest answer.
@@ -87,7 +87,7 @@ fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Syn
     move |call| {
         let mut draw = SeededDraw::new(seed, &format!("{} {}", call.ask, call.attempt));
         let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
-        let is_unreported = draw.below(6) == 0;
+        let (is_unreported, is_half_reported) = (draw.below(6) == 0, draw.below(6) == 0);
         let mut scripted = match draw.below(11) {
             0 => fault(CallFaultKind::Unavailable),
             8 => fault(CallFaultKind::Garbled),
@@ -104,6 +104,9 @@ fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Syn
         };
         match &mut scripted.result {
             Ok(completion) if is_unreported => completion.usage = CallUsage::default(),
+            Ok(completion) if is_half_reported => {
+                completion.usage = CallUsage { output_tokens: usage.output_tokens, ..CallUsage::default() };
+            }
             Ok(completion) => completion.usage = usage,
             Err(fault) if fault.kind == CallFaultKind::Garbled => {}
             Err(fault) => fault.usage = usage,
@@ -231,9 +234,10 @@ async fn an_answer_without_reported_usage_counts_for_its_worst_case() {
     brief.limits = DebateLimits { tokens: Some(1_500), output_tokens: 1000, ..DebateLimits::default() };
     let debate = run(&paid_models(unreported), brief.clone()).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"]);
-    // The cost of a free model is known, whatever it reports.
+    // The cost of a free model is known, but not how many tokens it used.
     let debate = run(&ScriptedModels::new(unreported), brief).await.unwrap();
-    assert_eq!((replies(&debate), debate.spent().usd_known), (vec!["yes".into(); 3], true));
+    assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"]);
+    assert!(debate.spent().usd_known);
 }
 
 /// The provider may bill an answer that arrives broken.

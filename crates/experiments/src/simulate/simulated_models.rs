@@ -99,6 +99,10 @@ impl Model for SimulatedModel {
         PROVIDER
     }
 
+    fn uses_tokens(&self) -> bool {
+        false
+    }
+
     fn price(&self) -> ModelPrice {
         ModelPrice::Free
     }
@@ -227,6 +231,10 @@ impl Model for SideSimilarity {
 
     fn provider(&self) -> &str {
         EMBEDDINGS
+    }
+
+    fn uses_tokens(&self) -> bool {
+        false
     }
 
     fn price(&self) -> ModelPrice {

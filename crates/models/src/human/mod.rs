@@ -104,6 +104,10 @@ impl Model for HumanModel {
         "human"
     }
 
+    fn uses_tokens(&self) -> bool {
+        false
+    }
+
     fn price(&self) -> ModelPrice {
         ModelPrice::Free
     }

@@ -118,7 +118,6 @@ impl<'a> DeepAsks<'a> {
             let own = PageContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
-                is_last_round: round >= log.options.max_rounds,
                 own_position: log.is_revised(place).then(|| log.position_id(place)),
                 open: (!shown.is_empty()).then(|| joined(&shown)),
                 ..PageContext::default()

@@ -126,6 +126,7 @@ impl DebateLog {
             output_tokens: 168,
             usd: Some(0.001_025),
             latency_ms: 1_240,
+            unreported: false,
         };
         Self { debate, records: vec![record], usage, at_ms: 0 }
     }
