@@ -82,7 +82,9 @@ fn another_version_with_the_same_results_is_trusted() {
     let result = check_other_version(|_| {});
     assert!(result.is_trusted(), "{result:?}");
     assert!(result.checks.iter().all(|check| check.state == CheckState::Holds), "{:?}", result.checks);
-    assert!(result.text("r.json").contains("intact and replayed, signed with the key that you trust as alice"));
+    assert!(
+        result.text("r.json").contains("intact and replayed, signed with the key that you trust as alice")
+    );
 }
 
 #[test]
