@@ -267,7 +267,7 @@ fn plain_text(text: &str) -> String {
     }
 }
 
-/// A line without the names before it that say who speaks to whom, such as "Debater A to Debater B:". A small model repeats them.
+/// A line without its address, such as "Debater A to Debater B:", which a small model repeats.
 fn without_address(line: &str) -> String {
     let is_name = |name: &str| name.starts_with(char::is_uppercase) && name.split_whitespace().count() <= 2;
     let (id, rest) = match line.split_once("] ") {

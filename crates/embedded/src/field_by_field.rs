@@ -118,7 +118,7 @@ impl SchemaWalk<'_> {
         let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
         let Some(items) = items else { return Ok(Value::Array(Vec::new())) };
         let least = bound("minItems").unwrap_or_default();
-        // A small model says yes to everything, so it is not asked whom it agrees with or what it contradicts.
+        // A small model says yes to every such question, so it is not asked.
         let is_declaration = matches!(field_kind(items), FieldKind::Choice(_)) || has_quote(items);
         if least == 0 && is_declaration {
             return Ok(Value::Array(Vec::new()));

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens a file to read. A pipe without a writer or a device would wait for ever, so they are refused, except for what a shell hands
-/// over as `/dev/fd/N`.
+/// Opens a file to read. Pipes and devices are refused, because reading them may never end. A pipe that a shell passes as `/dev/fd/N`
+/// is allowed.
 pub fn open_input_file(path: &Path) -> io::Result<File> {
     let is_handed_over =
         ["/dev/fd", "/proc/self/fd", "/dev/stdin"].iter().any(|folder| path.starts_with(folder));
@@ -17,7 +17,7 @@ pub fn open_input_file(path: &Path) -> io::Result<File> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !kind.is_file() {
-        let why = "it is a pipe or a device, and waiting for it could take for ever";
+        let why = "it is a pipe or a device: name a file, or use - for stdin";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     File::open(path)

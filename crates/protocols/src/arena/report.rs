@@ -540,7 +540,7 @@ impl ArenaReport<'_> {
         if against.is_empty() { "not converged".into() } else { against.join("; ") }
     }
 
-    /// The agents that declared a conflict in the stage of a check, and with whom, whether or not it still counts.
+    /// The conflicts that agents declared in the stage of a check, including those that no longer count.
     fn declared(&self, check: &ConvergenceCheck) -> Vec<(usize, Vec<usize>)> {
         let held =
             self.log.stages.get(check.stage).into_iter().flat_map(|stage| stage.held.iter().enumerate());

@@ -381,7 +381,7 @@ impl<'a> DeepAsks<'a> {
         RoundContext { round: round.number, arguments }
     }
 
-    /// What a debater says in a round beside its position: key points, counterpoints, answers, with whom it agrees, and what it cites.
+    /// What a debater says in a round beside its position: key points, counterpoints, answers, the debaters it agrees with, and what it cites.
     fn argument(&self, number: u32, place: usize) -> Option<Vec<String>> {
         let (round, argument) = (self.log.round(number)?, self.log.argument(number, place)?);
         let is_its = |point: &DebatePoint| point.round == number && point.author == place;
