@@ -3,13 +3,13 @@
 //! The outcomes are in the file of `--out`. Beside it, `FILE.progress` has a line for each debate before its first call: the place of the
 //! line in the input, a hash of it, and the debate's id. When all lines are done, it is removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::batch_input::BatchLine;
 use super::errors::CliError;
@@ -26,6 +26,13 @@ struct BegunLine {
     id: String,
 }
 
+/// What an outcome says about its line.
+#[derive(Deserialize)]
+struct WrittenLine {
+    index: usize,
+    status: String,
+}
+
 /// The progress of a batch that writes to a file.
 #[derive(Debug)]
 pub struct BatchProgressFile {
@@ -38,13 +45,8 @@ pub struct BatchProgressFile {
 impl BatchProgressFile {
     /// Opens the progress of a batch with this output, and takes the lines that are done out of `lines`.
     pub fn open(out: &Path, lines: &mut Vec<BatchLine>) -> Result<Self, CliError> {
-        let mut name = out.as_os_str().to_owned();
-        name.push(".progress");
-        let path = PathBuf::from(name);
-        let begun = match path.exists() {
-            true => read_lines::<BegunLine>(&path)?,
-            false => Vec::new(),
-        };
+        let path = progress_path(out);
+        let begun: Vec<BegunLine> = read_lines(&path)?;
         for earlier in &begun {
             if lines.get(earlier.index).is_none_or(|line| line.hash != earlier.line) {
                 let sentence = format!(
@@ -58,17 +60,12 @@ impl BatchProgressFile {
             let sentence = "it exists already and is not of a batch that was interrupted: choose another name, or add --force";
             return Err(CliError::file(out, sentence));
         }
-        drop_torn_line(out)?;
-        let mut begun: BTreeMap<usize, String> =
-            begun.into_iter().map(|line| (line.index, line.id)).collect();
-        let written = if out.exists() { read_lines::<Value>(out)? } else { Vec::new() };
-        for outcome in written.iter().filter(|outcome| outcome["status"] != "interrupted") {
-            let index = outcome["index"].as_u64().and_then(|index| usize::try_from(index).ok());
-            if let Some(index) = index {
-                begun.remove(&index);
-                lines.retain(|line| line.index != index);
-            }
-        }
+        let written: Vec<WrittenLine> = read_lines(out)?;
+        let done = written.into_iter().filter(|line| line.status != "interrupted");
+        let done: BTreeSet<usize> = done.map(|line| line.index).collect();
+        lines.retain(|line| !done.contains(&line.index));
+        let begun = begun.into_iter().filter(|line| !done.contains(&line.index));
+        let begun = begun.map(|line| (line.index, line.id)).collect();
         let error = |why: std::io::Error| CliError::file(&path, format!("it cannot be written: {why}"));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(error)?;
         Ok(Self { path, file, begun })
@@ -76,9 +73,7 @@ impl BatchProgressFile {
 
     /// Forgets an earlier batch with this output.
     pub fn remove(out: &Path) {
-        let mut name = out.as_os_str().to_owned();
-        name.push(".progress");
-        drop(std::fs::remove_file(PathBuf::from(name)));
+        drop(std::fs::remove_file(progress_path(out)));
     }
 
     /// The debate of a line that was begun and is not over.
@@ -101,24 +96,28 @@ impl BatchProgressFile {
     }
 }
 
-/// A line that a kill cut off is not an outcome.
-fn drop_torn_line(out: &Path) -> Result<(), CliError> {
-    if !out.exists() {
-        return Ok(());
-    }
-    let bytes = input::read_bytes(out, FILE_BYTES_MAX)?;
-    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let error = |why: std::io::Error| CliError::file(out, format!("it cannot be written: {why}"));
-    let file = OpenOptions::new().write(true).open(out).map_err(error)?;
-    file.set_len(end as u64).map_err(error)
+fn progress_path(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".progress");
+    PathBuf::from(name)
 }
 
-/// The lines of a file that was written line by line; a torn line at its end is left out.
-fn read_lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, CliError> {
-    let text = input::read_text(path, FILE_BYTES_MAX)?;
-    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let parse = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|why| CliError::file(path, format!("line {}: {why}", number + 1)))
+/// The lines of a file that is written line by line, if it exists. A line that a kill cut off is removed from it.
+fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, CliError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = input::read_bytes(path, FILE_BYTES_MAX)?;
+    let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    if end < text.len() {
+        let file = OpenOptions::new().write(true).open(path);
+        let cut = file.and_then(|file| file.set_len(end as u64));
+        cut.map_err(|why| CliError::file(path, format!("it cannot be written: {why}")))?;
+    }
+    let whole = text.get(..end).unwrap_or_default().split_inclusive(|byte| *byte == b'\n');
+    let parse = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line)
+            .map_err(|why| CliError::file(path, format!("line {}: {why}", number + 1)))
     };
     whole.enumerate().map(parse).collect()
 }

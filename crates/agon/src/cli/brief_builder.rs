@@ -164,14 +164,15 @@ impl BriefBuilder {
     /// The brief of a new debate, with a new id. Options of a found configuration count only if the debate is no gate, and if they do
     /// not make it longer.
     pub fn brief(&self, subject: DebateSubject) -> Result<Brief, CliError> {
-        if self.found_options.is_empty() {
-            return self.brief_with(&[], subject);
-        }
+        let info = self.protocol.info();
         let own = self.brief_with(&[], subject.clone())?;
+        if self.found_options.is_empty() || info.gates(&own) {
+            return Ok(own);
+        }
         let with_found = self.brief_with(&self.found_options, subject)?;
-        let is_gate = [&own, &with_found].iter().any(|brief| self.protocol.info().gates(brief));
         let most_calls = |brief: &Brief| self.protocol.plan(brief).most_calls;
-        Ok(if is_gate || most_calls(&with_found) > most_calls(&own) { own } else { with_found })
+        let is_longer = most_calls(&with_found) > most_calls(&own);
+        Ok(if is_longer || info.gates(&with_found) { own } else { with_found })
     }
 
     fn brief_with(&self, found: &[(String, String)], subject: DebateSubject) -> Result<Brief, CliError> {

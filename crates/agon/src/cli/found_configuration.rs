@@ -48,10 +48,7 @@ impl FoundConfiguration {
         let used: Vec<String> = used.collect();
         let used = match used.as_slice() {
             [] => String::new(),
-            used => format!(
-                " {} counts, except for gates and for debates that it would make longer.",
-                used.join(", ")
-            ),
+            used => format!(" Used, but not in gates or to make debates longer: {}.", used.join(", ")),
         };
         let ignored = match self.ignored.as_slice() {
             [] => String::new(),
