@@ -37,7 +37,6 @@ fn the_dependency_tree_of_core_has_no_runtime_client_or_database() {
         "reqwest",
         "hyper",
         "ureq",
-        "genai",
         "rusqlite",
         "libsqlite3-sys",
         "sqlx",

@@ -71,6 +71,8 @@ pub enum ConnectionFault {
     Reset,
     /// Half of the body is sent, then the connection is closed.
     Truncate,
+    /// The body is sent again and again, until the client closes the connection.
+    Endless,
 }
 
 impl MockResponse {
@@ -125,6 +127,11 @@ impl MockResponse {
     /// A message that does not arrive whole.
     pub fn broken(text: &str, fault: ConnectionFault) -> Self {
         Self { spoilt: Some(fault), ..Self::say(text) }
+    }
+
+    /// These bytes again and again, without an end.
+    pub fn endless(status: u16, content_type: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { spoilt: Some(ConnectionFault::Endless), ..Self::raw(status, content_type, bytes) }
     }
 
     /// Sets the delay.

@@ -172,6 +172,14 @@ fn serve_requests(mut stream: &TcpStream, state: &ServerState) -> io::Result<()>
                 return wait_for_disconnect(reader, state);
             }
             Some(ConnectionFault::Truncate) => return stream.write_all(half),
+            Some(ConnectionFault::Endless) => {
+                stream.write_all(&bytes)?;
+                let body = bytes.get(head_bytes..).unwrap_or_default();
+                while !state.stopped.load(Ordering::SeqCst) {
+                    stream.write_all(body)?;
+                }
+                return Ok(());
+            }
             Some(ConnectionFault::Reset) => {
                 stream.write_all(half)?;
                 return reset_connection(stream);
@@ -285,7 +293,9 @@ fn response_bytes(request: &MockRequest, response: &MockResponse) -> (Vec<u8>, u
     for (name, value) in &response.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    if is_chunked {
+    if response.spoilt == Some(ConnectionFault::Endless) {
+        head.push_str("Connection: close\r\n\r\n");
+    } else if is_chunked {
         head.push_str("Transfer-Encoding: chunked\r\n\r\n");
     } else {
         head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));

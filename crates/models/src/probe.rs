@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::provider::{BaseUrl, ModelProvider};
 use crate::server::dialect;
 use crate::server::errors::{CallFailure, FailureContext};
-use crate::server::http::{HttpClients, capped_body};
+use crate::server::http::{HttpClients, answer_text};
 
 /// What a provider answered when it was asked for its list of models. Never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -86,16 +86,15 @@ async fn list_models(
     let message = |failure: CallFailure| failure.fault.message;
     let dialect = dialect::of(provider.format);
     let client = clients.get(base.is_plain_http).map_err(|why| message(context.no_client(why)))?;
-    let mut request = client.http.get(base.join(dialect.list_path()));
+    let mut request = client.get(base.join(dialect.list_path()));
     for (name, value) in dialect.headers(provider.secret()) {
         request = request.header(name, value);
     }
     let answer = request.send().await.map_err(|error| message(context.network_error(&error)))?;
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     (probe.reachable, probe.status) = (true, Some(status));
-    let body = capped_body(answer).await.map_err(|error| message(context.body_error(&error)))?;
     if !(200..300).contains(&status) {
-        let failure = context.http_status(status, &body, &headers);
+        let failure = context.http_status(answer).await;
         let is_about_key = failure.fault.kind == CallFaultKind::Key;
         probe.key_accepted = provider.key.as_ref().filter(|_| is_about_key && status != 402).map(|_| false);
         let has_no_list = matches!(status, 400 | 404 | 405 | 422) && !is_about_key;
@@ -107,6 +106,7 @@ async fn list_models(
             false => message(failure),
         });
     }
+    let body = answer_text(answer).await.map_err(|error| message(context.body_error(&error)))?;
     let body: Value = serde_json::from_str(&body).unwrap_or_default();
     let models = dialect.listed_models(&body).ok_or_else(|| {
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("no type");

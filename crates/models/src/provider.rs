@@ -1,7 +1,6 @@
 //! Where a provider is and which key it takes; the table of well-known providers.
 
 use agon_core::Invalid;
-use genai::adapter::AdapterKind;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -16,7 +15,7 @@ pub(crate) struct ModelProvider {
     pub(crate) key: Option<SecretString>,
     pub(crate) key_needed: bool,
     pub(crate) format: WireFormat,
-    pub(crate) adapter: AdapterKind,
+    pub(crate) habits: ServerHabits,
     /// Whether its models run on the user's own machines and cost nothing.
     pub(crate) is_free: bool,
 }
@@ -29,24 +28,35 @@ pub(crate) struct KnownProvider {
     base_env: &'static str,
     /// The variables that may hold its key. The first one that is set is used.
     pub(crate) key_envs: &'static [&'static str],
-    /// The wire format, and its dialect where genai knows one.
-    adapter: AdapterKind,
+    format: WireFormat,
+    habits: ServerHabits,
 }
+
+/// Where a server departs from its wire format.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ServerHabits {
+    /// It calls the seed `random_seed` and rejects `seed`.
+    pub(crate) says_random_seed: bool,
+    /// It does not count reasoning as a part of the output.
+    pub(crate) counts_reasoning_apart: bool,
+}
+
+const NONE: ServerHabits = ServerHabits { says_random_seed: false, counts_reasoning_apart: false };
 
 #[rustfmt::skip]
 pub(crate) const KNOWN_PROVIDERS: &[KnownProvider] = &[
-    known("openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", &["OPENAI_API_KEY"], AdapterKind::OpenAI),
-    known("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", &["ANTHROPIC_API_KEY"], AdapterKind::Anthropic),
+    known("openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", &["OPENAI_API_KEY"], WireFormat::OpenAi, NONE),
+    known("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", &["ANTHROPIC_API_KEY"], WireFormat::Anthropic, NONE),
     known("gemini", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_BASE_URL", &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        AdapterKind::Gemini),
-    known("ollama", "http://127.0.0.1:11434/v1", "OLLAMA_HOST", &[], AdapterKind::OpenAI),
-    known("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_BASE_URL", &["OPENROUTER_API_KEY"], AdapterKind::OpenAI),
-    known("groq", "https://api.groq.com/openai/v1", "GROQ_BASE_URL", &["GROQ_API_KEY"], AdapterKind::OpenAI),
-    known("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_BASE_URL", &["DEEPSEEK_API_KEY"], AdapterKind::OpenAI),
-    // Counts reasoning tokens separately from output tokens.
-    known("xai", "https://api.x.ai/v1", "XAI_BASE_URL", &["XAI_API_KEY"], AdapterKind::Xai),
-    // Calls the seed `random_seed` and rejects `seed`.
-    known("mistral", "https://api.mistral.ai/v1", "MISTRAL_BASE_URL", &["MISTRAL_API_KEY"], AdapterKind::Mistral),
+        WireFormat::Gemini, NONE),
+    known("ollama", "http://127.0.0.1:11434/v1", "OLLAMA_HOST", &[], WireFormat::OpenAi, NONE),
+    known("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_BASE_URL", &["OPENROUTER_API_KEY"], WireFormat::OpenAi, NONE),
+    known("groq", "https://api.groq.com/openai/v1", "GROQ_BASE_URL", &["GROQ_API_KEY"], WireFormat::OpenAi, NONE),
+    known("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_BASE_URL", &["DEEPSEEK_API_KEY"], WireFormat::OpenAi, NONE),
+    known("xai", "https://api.x.ai/v1", "XAI_BASE_URL", &["XAI_API_KEY"], WireFormat::OpenAi,
+        ServerHabits { counts_reasoning_apart: true, ..NONE }),
+    known("mistral", "https://api.mistral.ai/v1", "MISTRAL_BASE_URL", &["MISTRAL_API_KEY"], WireFormat::OpenAi,
+        ServerHabits { says_random_seed: true, ..NONE }),
 ];
 
 const fn known(
@@ -54,24 +64,15 @@ const fn known(
     base_url: &'static str,
     base_env: &'static str,
     key_envs: &'static [&'static str],
-    adapter: AdapterKind,
+    format: WireFormat,
+    habits: ServerHabits,
 ) -> KnownProvider {
-    KnownProvider { name, base_url, base_env, key_envs, adapter }
-}
-
-impl KnownProvider {
-    fn format(&self) -> WireFormat {
-        match self.adapter {
-            AdapterKind::Anthropic => WireFormat::Anthropic,
-            AdapterKind::Gemini => WireFormat::Gemini,
-            _ => WireFormat::OpenAi,
-        }
-    }
+    KnownProvider { name, base_url, base_env, key_envs, format, habits }
 }
 
 impl ModelProvider {
     pub(crate) fn well_known(known: &KnownProvider, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let format = known.format();
+        let format = known.format;
         let base = match read_variable(env, known.base_env) {
             None => BaseUrl::for_format(known.base_url, format),
             Some(url) => {
@@ -91,7 +92,7 @@ impl ModelProvider {
             key: key.map(|(_, key)| SecretString::from(key)),
             key_needed: !known.key_envs.is_empty() && !is_replaced,
             format,
-            adapter: known.adapter,
+            habits: known.habits,
             is_free: known.name == "ollama",
         }
     }
@@ -102,8 +103,8 @@ impl ModelProvider {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let known = KNOWN_PROVIDERS.iter().find(|known| known.name == name);
-        let format = config.kind.or(known.map(KnownProvider::format)).unwrap_or_default();
-        let dialect = known.filter(|known| known.format() == format).map(|known| known.adapter);
+        let format = config.kind.or(known.map(|known| known.format)).unwrap_or_default();
+        let habits = known.filter(|known| known.format == format).map(|known| known.habits);
         let key = config.key_env.as_deref().and_then(|variable| read_variable(env, variable));
         Self {
             name: name.into(),
@@ -113,11 +114,7 @@ impl ModelProvider {
             key: key.map(SecretString::from),
             key_needed: config.key_env.is_some(),
             format,
-            adapter: dialect.unwrap_or(match format {
-                WireFormat::OpenAi => AdapterKind::OpenAI,
-                WireFormat::Anthropic => AdapterKind::Anthropic,
-                WireFormat::Gemini => AdapterKind::Gemini,
-            }),
+            habits: habits.unwrap_or_default(),
             is_free: false,
         }
     }

@@ -111,3 +111,23 @@ fn a_chain_whose_first_has_no_key_is_refused_before_the_first_call() {
     assert_eq!(said.status, Some(2), "{said:?}");
     assert!(said.err.contains("GEMINI_API_KEY") && up.calls() == 0, "{said:?}");
 }
+
+/// Under a limit on the memory that the process may have.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_cannot_fill_the_memory() {
+    let piece = || vec![b'a'; 1 << 20];
+    for (response, expected) in [
+        (MockResponse::endless(200, "application/json", piece()), "longer than 16 MB"),
+        (MockResponse::endless(200, "text/event-stream", piece()), "longer than 16 MB"),
+        (MockResponse::endless(500, "application/json", piece()), "HTTP 500"),
+    ] {
+        let (home, mock) = (Home::new(), answering(response));
+        let url = mock.url();
+        let env = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", KEY)];
+        let args = ["deep", "Tabs or spaces?", "--models", "openai/x", "--json"];
+        let said = home.agon_limited("ulimit -v 1500000", &env, &args);
+        assert_eq!(said.status, Some(3), "{said:?}");
+        assert!(format!("{said:?}").contains(expected), "{said:?}");
+    }
+}

@@ -25,13 +25,7 @@ fn every_command_that_is_shown_names_the_store_it_needs() {
 /// Under a limit on the size of the files that can be written.
 #[cfg(unix)]
 fn limited(home: &Home, blocks: &str, args: &[&str]) -> crate::support::Said {
-    use std::process::{Command, Stdio};
-    let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_agon")]).args(args);
-    shell.current_dir(home.path("")).env_clear().env("AGON_HOME", home.path("home"));
-    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    crate::support::said(shell.spawn().unwrap())
+    home.agon_limited(&format!("trap '' XFSZ; ulimit -f {blocks}"), &[], args)
 }
 
 /// A limit on the size of files is to the store what a full disk is.

@@ -74,6 +74,16 @@ impl Home {
         said(self.command(args).envs(env.iter().copied()).spawn().unwrap())
     }
 
+    /// Under a limit that the shell sets, such as `ulimit -v 1000000`.
+    #[cfg(unix)]
+    pub(crate) fn agon_limited(&self, limit: &str, env: &[(&str, &str)], args: &[&str]) -> Said {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_agon")]).args(args);
+        shell.current_dir(self.folder.path()).env_clear().env("AGON_HOME", self.path("home"));
+        shell.envs(env.iter().copied());
+        said(shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
     /// With something piped in.
     pub(crate) fn agon_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_engine::CallFaultKind;
-use agon_host::{innermost_reason, visible_text};
+use agon_host::{BodyError, BoundedBody, innermost_reason, visible_text};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode, Url};
@@ -155,21 +155,14 @@ fn status_fault(status: StatusCode, response: &Response) -> PulseFault {
 }
 
 /// Reads a body and stops at the limit. The limit counts decompressed bytes.
-async fn read_body(mut response: Response, bytes_max: u64) -> Result<Vec<u8>, PulseFault> {
-    if response.content_length().is_some_and(|length| length > bytes_max) {
-        return Err(too_large(bytes_max));
-    }
-    let mut bytes = Vec::new();
-    let broken = |why: reqwest::Error| {
-        PulseFault::temporary(format!("broke off in the middle ({})", innermost_reason(&why)))
-    };
-    while let Some(chunk) = response.chunk().await.map_err(broken)? {
-        if (bytes.len() + chunk.len()) as u64 > bytes_max {
-            return Err(too_large(bytes_max));
+async fn read_body(response: Response, bytes_max: u64) -> Result<Vec<u8>, PulseFault> {
+    let bytes_max_here = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    BoundedBody::new(response, bytes_max_here).whole().await.map_err(|error| match error {
+        BodyError::TooLong => too_large(bytes_max),
+        BodyError::Network(why) => {
+            PulseFault::temporary(format!("broke off in the middle ({})", innermost_reason(&why)))
         }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
+    })
 }
 
 fn too_large(bytes_max: u64) -> PulseFault {

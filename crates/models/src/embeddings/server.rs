@@ -1,6 +1,4 @@
 //! `embeddings/PROVIDER/MODEL`: a server's embeddings in OpenAI's format, which Gemini offers too.
-//!
-//! genai's reader needs fields that some servers do not send, so the request is made here.
 
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use super::{TextEmbedder, TextVectors};
 use crate::config::WireFormat;
 use crate::provider::{BaseUrl, ModelProvider};
 use crate::server::errors::{CallFailure, FailureContext};
-use crate::server::http::{HttpClients, capped_body};
+use crate::server::http::{HttpClients, answer_text};
 
 pub(crate) struct ServerEmbedder {
     name: String,
@@ -76,17 +74,16 @@ impl ServerEmbedder {
         let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
-        let mut request = client.http.post(&self.url).header("Content-Type", "application/json");
+        let mut request = client.post(&self.url).header("Content-Type", "application/json");
         if let Some(key) = self.provider.secret() {
             request = request.bearer_auth(key);
         }
         let answer =
             request.body(body.to_string()).send().await.map_err(|error| context.network_error(&error))?;
-        let (status, headers) = (answer.status(), answer.headers().clone());
-        let text = capped_body(answer).await.map_err(|error| context.body_error(&error))?;
-        if !status.is_success() {
-            return Err(context.http_status(status.as_u16(), &text, &headers));
+        if !answer.status().is_success() {
+            return Err(context.http_status(answer).await);
         }
+        let text = answer_text(answer).await.map_err(|error| context.body_error(&error))?;
         let response: EmbeddingsResponse =
             serde_json::from_str(&text).map_err(|_| context.garbled("contains no embeddings"))?;
         let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); response.data.len()];

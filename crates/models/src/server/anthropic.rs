@@ -1,15 +1,21 @@
 //! Anthropic's messages.
 
-use agon_core::quotations;
-use agon_engine::{CallMessage, MessageRole};
-use genai::chat::{CacheControl, ChatMessage, ContentPart, MessageContent, ReasoningEffort};
-use serde_json::{Value, json};
+use std::borrow::Cow;
 
-use super::dialect::{WireDialect, change_schemas, move_to_description, names_in, plain_message};
+use agon_core::{CallUsage, quotations};
+use agon_engine::{CallMessage, MessageRole};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::dialect::{
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
+    tokens,
+};
+use crate::provider::ServerHabits;
 
 pub(super) struct AnthropicDialect;
 
-/// The version of the API that genai speaks.
+/// The version of the API.
 const API_VERSION: &str = "2023-06-01";
 /// How many cache marks a request may have.
 const CACHE_MARKS_MAX: usize = 4;
@@ -20,14 +26,64 @@ const UNSUPPORTED_KEYWORDS: &[&str] = &[
     "maxItems", "uniqueItems", "minProperties", "maxProperties",
 ];
 
+#[derive(Serialize)]
+struct RequestBody<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<RequestContent<'a>>,
+    messages: Vec<RequestMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct RequestMessage<'a> {
+    role: &'static str,
+    content: RequestContent<'a>,
+}
+
+/// The content of a message. Only one with a cache mark needs blocks.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RequestContent<'a> {
+    Text(&'a str),
+    Blocks(Vec<TextBlock<'a>>),
+}
+
+#[derive(Serialize)]
+struct TextBlock<'a> {
+    r#type: &'static str,
+    text: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheMark>,
+}
+
+#[derive(Serialize)]
+struct CacheMark {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: OutputFormat<'a>,
+}
+
+#[derive(Serialize)]
+struct OutputFormat<'a> {
+    r#type: &'static str,
+    schema: &'a Value,
+}
+
 impl WireDialect for AnthropicDialect {
     fn chat_path(&self, _model: &str, _is_streamed: bool) -> String {
         "messages".into()
     }
 
-    fn headers(&self, key: Option<&str>) -> Vec<(String, String)> {
-        let key = key.map(|key| ("x-api-key".to_owned(), key.to_owned()));
-        key.into_iter().chain([("anthropic-version".into(), API_VERSION.into())]).collect()
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let key = key.map(|key| ("x-api-key", key.to_owned()));
+        key.into_iter().chain([("anthropic-version", API_VERSION.to_owned())]).collect()
     }
 
     fn list_path(&self) -> &'static str {
@@ -38,35 +94,38 @@ impl WireDialect for AnthropicDialect {
         names_in(body.get("data"), "id")
     }
 
-    /// Puts a cache mark at the end of the part that other seats share: after the rules, and after the shared part of the
-    /// prompt.
-    fn messages(&self, messages: &[CallMessage]) -> Vec<ChatMessage> {
+    fn request_body(&self, request: &ChatRequest<'_>) -> serde_json::Result<Vec<u8>> {
         let is_marked = |message: &&CallMessage| shared_and_own(message).is_some();
         // If there are too many marks, drop the earliest: a later mark also caches everything before it.
-        let mut marks_to_drop = messages.iter().filter(is_marked).count().saturating_sub(CACHE_MARKS_MAX);
-        let mut out = Vec::with_capacity(messages.len());
-        for message in messages {
-            match shared_and_own(message) {
-                Some((shared, own)) if marks_to_drop == 0 => {
-                    out.extend(marked_message(message.role, shared, own));
-                }
-                Some(_) => {
-                    marks_to_drop -= 1;
-                    out.push(plain_message(message));
-                }
-                None => out.push(plain_message(message)),
+        let marks = request.messages.iter().filter(is_marked).count();
+        let mut marks_to_drop = marks.saturating_sub(CACHE_MARKS_MAX);
+        let mut rules = Vec::new();
+        let mut messages = Vec::new();
+        for message in request.messages {
+            let parts = shared_and_own(message).filter(|_| {
+                let is_kept = marks_to_drop == 0;
+                marks_to_drop = marks_to_drop.saturating_sub(1);
+                is_kept
+            });
+            let content = parts.map_or(RequestContent::Text(&message.text), |(shared, own)| {
+                RequestContent::Blocks(marked_blocks(message.role, shared, own))
+            });
+            match message.role {
+                MessageRole::System => rules.push(content),
+                MessageRole::User => messages.push(RequestMessage { role: "user", content }),
+                MessageRole::Assistant => messages.push(RequestMessage { role: "assistant", content }),
             }
         }
-        out
-    }
-
-    fn caches_by_itself(&self) -> bool {
-        false
-    }
-
-    /// The server is told about every effort except zero, so set it only if genai would read one from the name.
-    fn effort(&self, model: &str) -> Option<ReasoningEffort> {
-        ReasoningEffort::from_model_name(model).0.map(|_| ReasoningEffort::Zero)
+        serde_json::to_vec(&RequestBody {
+            model: request.model,
+            max_tokens: request.max_output_tokens,
+            stream: request.is_streamed,
+            system: joined(rules),
+            messages,
+            output_config: request
+                .schema
+                .map(|(_, schema)| OutputConfig { format: OutputFormat { r#type: "json_schema", schema } }),
+        })
     }
 
     fn schema(&self, schema: &Value) -> Value {
@@ -80,12 +139,44 @@ impl WireDialect for AnthropicDialect {
             if let Some(choices) = map.remove("oneOf") {
                 map.insert("anyOf".into(), choices);
             }
+            close_objects(map, false);
         })
     }
 
-    fn is_answer(&self, body: &Value) -> bool {
-        body.get("content").is_some_and(Value::is_array)
+    fn read_answer(&self, body: &Value, _habits: &ServerHabits, answer: &mut ServerAnswer) -> bool {
+        let Some(content) = body.get("content").filter(|content| content.is_array()) else { return false };
+        answer.push_text(Some(content));
+        answer.set_stop(body.get("stop_reason"));
+        read_usage(body.get("usage"), answer);
+        true
     }
+
+    fn read_frame(&self, frame: &Value, _habits: &ServerHabits, answer: &mut ServerAnswer) {
+        // The pieces of thoughts are in other fields.
+        answer.push_text(frame.pointer("/delta/text"));
+        answer.set_stop(frame.pointer("/delta/stop_reason"));
+        read_usage(frame.get("usage").or_else(|| frame.pointer("/message/usage")), answer);
+        answer.is_ended |= frame.get("type").is_some_and(|kind| kind == "message_stop");
+    }
+}
+
+/// The counts of cached tokens are not part of the input tokens here. A later frame counts only the output anew.
+fn read_usage(usage: Option<&Value>, answer: &mut ServerAnswer) {
+    let Some(usage) = usage.filter(|usage| usage.is_object()) else { return };
+    let read = tokens(usage, "/cache_read_input_tokens");
+    let written = tokens(usage, "/cache_creation_input_tokens");
+    let input = tokens(usage, "/input_tokens") + read + written;
+    let output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(answer.usage.output_tokens);
+    answer.usage = match input {
+        0 => CallUsage { output_tokens: output, ..answer.usage.clone() },
+        _ => CallUsage {
+            input_tokens: input,
+            cached_input_tokens: read,
+            cache_write_tokens: written,
+            output_tokens: output,
+            ..CallUsage::default()
+        },
+    };
 }
 
 /// Splits a message into the part that other seats also read and the rest. The server rejects a block of only white space,
@@ -101,24 +192,40 @@ fn shared_and_own(message: &CallMessage) -> Option<(&str, &str)> {
     }
 }
 
-/// A message with a cache mark after its shared part. genai can only mark a whole message, so the blocks of a user's message
-/// are built here.
-fn marked_message(role: MessageRole, shared: &str, own: &str) -> Vec<ChatMessage> {
-    let own = Some(own).filter(|own| !own.is_empty());
-    if role == MessageRole::System {
-        let shared = ChatMessage::system(shared).with_options(CacheControl::Ephemeral);
-        return [Some(shared), own.map(ChatMessage::system)].into_iter().flatten().collect();
+/// The blocks of a message with a cache mark at the end of the part that other seats share.
+fn marked_blocks<'a>(role: MessageRole, shared: &'a str, own: &'a str) -> Vec<TextBlock<'a>> {
+    let (mut shared_blocks, rest) = match role {
+        MessageRole::System => (vec![shared], ""),
+        MessageRole::User | MessageRole::Assistant => transcript_blocks(shared),
+    };
+    let last = shared_blocks.pop().unwrap_or_default();
+    let own = if rest.is_empty() { Cow::Borrowed(own) } else { Cow::Owned(format!("{rest}{own}")) };
+    // The server rejects a block of only white space.
+    let (last, own) = if own.trim().is_empty() {
+        (Cow::Owned(format!("{last}{own}")), None)
+    } else {
+        (Cow::Borrowed(last), Some(own))
+    };
+    let block = |text, cache_control| TextBlock { r#type: "text", text, cache_control };
+    let mut blocks: Vec<TextBlock<'_>> =
+        shared_blocks.into_iter().map(|text| block(Cow::Borrowed(text), None)).collect();
+    blocks.push(block(last, Some(CacheMark { r#type: "ephemeral" })));
+    blocks.extend(own.map(|own| block(own, None)));
+    blocks
+}
+
+/// The rules are one field, however many messages they are.
+fn joined(mut contents: Vec<RequestContent<'_>>) -> Option<RequestContent<'_>> {
+    if contents.len() <= 1 {
+        return contents.pop();
     }
-    let (mut blocks, rest) = transcript_blocks(shared);
-    let own = format!("{rest}{}", own.unwrap_or_default());
-    let last = blocks.pop().unwrap_or_default();
-    let (last, own) =
-        if own.trim().is_empty() { (format!("{last}{own}"), None) } else { (last.into(), Some(own)) };
-    let marked = json!({"type": "text", "text": last, "cache_control": {"type": "ephemeral"}});
-    let mut parts: Vec<ContentPart> = blocks.into_iter().map(ContentPart::from_text).collect();
-    parts.push(ContentPart::from_custom(marked, None));
-    parts.extend(own.map(ContentPart::from_text));
-    vec![ChatMessage::user(MessageContent::from_parts(parts))]
+    let blocks = contents.into_iter().flat_map(|content| match content {
+        RequestContent::Text(text) => {
+            vec![TextBlock { r#type: "text", text: Cow::Borrowed(text), cache_control: None }]
+        }
+        RequestContent::Blocks(blocks) => blocks,
+    });
+    Some(RequestContent::Blocks(blocks.collect()))
 }
 
 /// The shared part as blocks that each end with an entry of the transcript, and the text after the last entry. The server

@@ -1,22 +1,22 @@
 //! How the wire formats differ.
 
 use agon_core::CallUsage;
-use agon_engine::{CallMessage, MessageRole};
-use genai::chat::{ChatMessage, ReasoningEffort};
+use agon_engine::{CallMessage, FinishReason};
 use serde_json::{Map, Value};
 
 use super::anthropic::AnthropicDialect;
 use super::gemini::GeminiDialect;
 use super::openai::OpenAiDialect;
 use crate::config::WireFormat;
+use crate::provider::ServerHabits;
 
-/// A wire format, as far as genai leaves it to us. The defaults fit most formats.
+/// A wire format: how a request is written, and how an answer is read.
 pub(crate) trait WireDialect: Send + Sync {
     /// The path of a chat request under the base URL.
     fn chat_path(&self, model: &str, is_streamed: bool) -> String;
 
     /// The headers of every request, including the key.
-    fn headers(&self, key: Option<&str>) -> Vec<(String, String)>;
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
 
     /// The path of the list of models, with all of them on one page.
     fn list_path(&self) -> &'static str;
@@ -24,65 +24,92 @@ pub(crate) trait WireDialect: Send + Sync {
     /// The names in the list of models. `None` if the body is not such a list.
     fn listed_models(&self, body: &Value) -> Option<Vec<String>>;
 
-    /// The conversation in genai's types.
-    fn messages(&self, messages: &[CallMessage]) -> Vec<ChatMessage> {
-        messages.iter().map(plain_message).collect()
-    }
-
-    /// Whether the server caches common prefixes without marks in the request.
-    fn caches_by_itself(&self) -> bool {
-        true
-    }
-
-    /// genai reads an effort from the end of some model names. This value stops it, and sends nothing to the server.
-    fn effort(&self, model: &str) -> Option<ReasoningEffort>;
+    /// The body of a request.
+    fn request_body(&self, request: &ChatRequest<'_>) -> serde_json::Result<Vec<u8>>;
 
     /// The schema with only the keywords that the server accepts. The engine checks the answer against the full schema.
     fn schema(&self, schema: &Value) -> Value;
 
-    /// Whether this body is an answer at all.
-    fn is_answer(&self, body: &Value) -> bool;
+    /// Reads a whole answer. Returns whether `body` is one.
+    fn read_answer(&self, body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) -> bool;
 
-    /// A refusal that genai does not report.
-    fn refusal(&self, _body: &Value) -> Option<ServerRefusal> {
-        None
-    }
-
-    /// A string that occurs in every frame that says why the model stopped, if a stream may end without an end mark.
-    fn stop_marker(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Why the model stopped, if this frame says so.
-    fn stop_in_frame(&self, _frame: &Value) -> Option<String> {
-        None
-    }
-
-    /// A string that occurs in every frame with a piece of a refusal.
-    fn refusal_marker(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The piece of a refusal in a frame.
-    fn refusal_in_frame(&self, frame: &Value) -> Option<ServerRefusal> {
-        self.refusal(frame)
-    }
-
-    /// Whether genai reports this frame as an error although it is not one.
-    fn is_false_error(&self, _body: &Value) -> bool {
-        false
-    }
-
-    /// Whether every complete stream says why the model stopped. One that does not was cut off.
-    fn always_gives_stop_reason(&self) -> bool {
-        false
-    }
+    /// Reads one frame of a stream.
+    fn read_frame(&self, frame: &Value, habits: &ServerHabits, answer: &mut ServerAnswer);
 }
 
-/// A refusal, and the tokens that it used if there is no answer next to it.
-pub(crate) struct ServerRefusal {
+/// What a request says, in no wire format yet.
+pub(crate) struct ChatRequest<'a> {
+    /// The provider's name for the model.
+    pub(crate) model: &'a str,
+    pub(crate) messages: &'a [CallMessage],
+    /// For structured output: the name of the schema, and the schema as this server accepts it.
+    pub(crate) schema: Option<(&'a str, &'a Value)>,
+    pub(crate) max_output_tokens: u32,
+    /// Whether the limit on the output is called `max_completion_tokens`.
+    pub(crate) says_completion_tokens: bool,
+    pub(crate) seed: Option<u64>,
+    pub(crate) is_streamed: bool,
+    /// Whether a stream should end with its usage.
+    pub(crate) wants_usage: bool,
+    pub(crate) habits: ServerHabits,
+}
+
+/// What has been read of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct ServerAnswer {
     pub(crate) text: String,
+    /// What the server says instead of an answer.
+    pub(crate) refusal: Option<String>,
+    /// Why the model stopped, in the server's words.
+    pub(crate) stop: Option<String>,
     pub(crate) usage: CallUsage,
+    /// A mark said that the stream is complete.
+    pub(crate) is_ended: bool,
+}
+
+impl ServerAnswer {
+    /// A stream that says neither why the model stopped nor that it has ended was cut off.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_ended || self.stop.is_some() || self.refusal.is_some()
+    }
+
+    pub(crate) fn finish(&self) -> FinishReason {
+        match self.stop.as_deref().unwrap_or_default() {
+            _ if self.refusal.is_some() => FinishReason::Refused,
+            "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "model_context_window_exceeded" => {
+                FinishReason::Length
+            }
+            "content_filter" | "refusal" | "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST"
+            | "PROHIBITED_CONTENT" | "SPII" => FinishReason::Refused,
+            _ => FinishReason::End,
+        }
+    }
+
+    /// Adds text. In some formats it is a string, in others a list of blocks, of which some are thoughts.
+    pub(super) fn push_text(&mut self, content: Option<&Value>) {
+        match content {
+            Some(Value::String(text)) => self.text.push_str(text),
+            Some(Value::Array(blocks)) => {
+                let is_thought = |block: &&Value| block.get("thought") == Some(&Value::Bool(true));
+                let texts =
+                    blocks.iter().filter(|block| !is_thought(block)).filter_map(|block| block.get("text"));
+                self.text.extend(texts.filter_map(Value::as_str));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn push_refusal(&mut self, piece: Option<&Value>) {
+        if let Some(piece) = piece.and_then(Value::as_str) {
+            self.refusal.get_or_insert_default().push_str(piece);
+        }
+    }
+
+    pub(super) fn set_stop(&mut self, stop: Option<&Value>) {
+        if let Some(stop) = stop.and_then(Value::as_str) {
+            self.stop = Some(stop.to_owned());
+        }
+    }
 }
 
 pub(crate) fn of(format: WireFormat) -> &'static dyn WireDialect {
@@ -93,28 +120,21 @@ pub(crate) fn of(format: WireFormat) -> &'static dyn WireDialect {
     }
 }
 
-pub(super) fn plain_message(message: &CallMessage) -> ChatMessage {
-    let text = message.text.as_str();
-    match message.role {
-        MessageRole::System => ChatMessage::system(text),
-        MessageRole::User => ChatMessage::user(text),
-        MessageRole::Assistant => ChatMessage::assistant(text),
-    }
+/// A count of tokens; 0 if it is missing or is not one.
+pub(super) fn tokens(usage: &Value, pointer: &str) -> u64 {
+    usage.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// genai includes cached tokens in the prompt tokens for every wire format, as Agon does.
-pub(super) fn usage(usage: &genai::chat::Usage) -> CallUsage {
-    let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
-    let prompt = usage.prompt_tokens_details.as_ref();
-    let completion = usage.completion_tokens_details.as_ref();
-    // An answer that was cut off during reasoning has only reasoning tokens.
-    let output = usage.completion_tokens.or(completion.and_then(|details| details.reasoning_tokens));
-    CallUsage {
-        input_tokens: tokens(usage.prompt_tokens),
-        cached_input_tokens: tokens(prompt.and_then(|details| details.cached_tokens)),
-        cache_write_tokens: tokens(prompt.and_then(|details| details.cache_creation_tokens)),
-        output_tokens: tokens(output),
-        ..CallUsage::default()
+/// Closes every object of a schema, which structured output demands. `all_required` is what OpenAI's strict mode demands.
+pub(super) fn close_objects(map: &mut Map<String, Value>, all_required: bool) {
+    let is_object = map.get("type").is_some_and(|kind| kind == "object") || map.contains_key("properties");
+    if !is_object {
+        return;
+    }
+    map.entry("additionalProperties").or_insert(Value::Bool(false));
+    if all_required && let Some(Value::Object(properties)) = map.get("properties") {
+        let names: Vec<Value> = properties.keys().map(|name| Value::from(name.as_str())).collect();
+        map.insert("required".into(), Value::Array(names));
     }
 }
 

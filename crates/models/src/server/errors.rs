@@ -1,20 +1,18 @@
 //! What went wrong with a call, as a sentence without secrets.
 //!
-//! genai's own error texts are not used: some print the whole request, and a server may echo what it was sent. A server's
-//! message is quoted only if it contains neither the key nor the prompt.
+//! A server may echo what it was sent, so its message is quoted only if it contains neither the key nor the prompt.
 
 use std::error::Error as _;
 use std::io;
 use std::time::{Duration, SystemTime};
 
 use agon_engine::{CallFault, CallFaultKind};
-use agon_host::clean_line;
-use genai::Error;
-use genai::webc;
+use agon_host::{BodyError, BoundedBody, clean_line};
+use reqwest::Response;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::http::{ANSWER_BYTES_MAX, BodyError};
+use super::http::ANSWER_BYTES_MAX;
 use super::retry_after;
 use crate::provider::{BaseUrl, ModelProvider};
 
@@ -39,6 +37,8 @@ pub(crate) struct CallFailure {
 pub(crate) enum OptionalParameter {
     Seed,
     StreamOptions,
+    /// The server wants `max_completion_tokens` instead of `max_tokens`.
+    MaxTokens,
 }
 
 /// What a failure's sentence is about.
@@ -62,44 +62,6 @@ impl<'a> FailureContext<'a> {
         Self { provider, model, address: &base.shown, prompt }
     }
 
-    pub(crate) fn genai_error(&self, error: &Error) -> CallFailure {
-        match error {
-            Error::WebModelCall { webc_error, .. } => self.web_error(webc_error),
-            Error::HttpError { status, body, headers, .. } => {
-                self.http_status(status.as_u16(), body, headers)
-            }
-            Error::WebStream { error, .. } => {
-                match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>()) {
-                    (Some(error), _) => self.genai_error(error),
-                    (_, Some(error)) => self.network_error(error),
-                    _ => self.garbled("cannot be read as text"),
-                }
-            }
-            Error::ChatResponse { body, .. } => self.error_in_body(body.get("error").unwrap_or(body)),
-            Error::Internal(_) | Error::Resolver { .. } | Error::JsonValueExt(_) => {
-                let message = format!("no request can be made for {}", self.provider.name);
-                self.failure(None, CallFaultKind::Rejected, message)
-            }
-            _ => self.garbled("is not a chat completion"),
-        }
-    }
-
-    fn web_error(&self, error: &webc::Error) -> CallFailure {
-        match error {
-            webc::Error::ResponseFailedStatus { status, body, headers } => {
-                self.http_status(status.as_u16(), body, headers)
-            }
-            webc::Error::ResponseFailedNotJson { .. } => self.garbled("is not JSON"),
-            webc::Error::ResponseFailedInvalidJson { body, .. } if body.trim().is_empty() => {
-                self.garbled("is empty")
-            }
-            webc::Error::ResponseFailedInvalidJson { .. } | webc::Error::JsonValueExt(_) => {
-                self.garbled("is not complete JSON")
-            }
-            webc::Error::Reqwest(error) => self.network_error(error),
-        }
-    }
-
     /// An error in the body of an answer with status 200, or in the middle of a stream.
     pub(crate) fn error_in_body(&self, error: &Value) -> CallFailure {
         let error = ServerError::from_json(error);
@@ -113,10 +75,16 @@ impl<'a> FailureContext<'a> {
     }
 
     /// An answer with a status other than success.
-    pub(crate) fn http_status(&self, status: u16, body: &str, headers: &HeaderMap) -> CallFailure {
-        let end = (0..=body.len().min(ERROR_BYTES_MAX)).rev().find(|end| body.is_char_boundary(*end));
-        let body = body.get(..end.unwrap_or_default()).unwrap_or_default();
-        self.status_failure(status, &ServerError::parse(body), Some(headers))
+    pub(crate) async fn http_status(&self, answer: Response) -> CallFailure {
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let body = BoundedBody::new(answer, ERROR_BYTES_MAX).beginning().await;
+        self.status_failure(status, &ServerError::parse(&body), Some(&headers))
+    }
+
+    /// A request that could not be written.
+    pub(crate) fn no_request(&self) -> CallFailure {
+        let message = format!("no request can be made for {}", self.provider.name);
+        self.failure(None, CallFaultKind::Rejected, message)
     }
 
     /// A body that could not be read.
@@ -159,11 +127,7 @@ impl<'a> FailureContext<'a> {
             );
             self.failure(None, CallFaultKind::Unavailable, message)
         } else if error.is_builder() {
-            self.failure(
-                None,
-                CallFaultKind::Rejected,
-                format!("no request can be made for {name} at {address}"),
-            )
+            self.no_request()
         } else if is_cut || error.is_request() {
             // The request was sent, so the server may have answered and may charge for it.
             let message = format!("{name} at {address} closed the connection{why}");
@@ -356,6 +320,7 @@ impl ServerError {
             ("seed", OptionalParameter::Seed),
             ("random_seed", OptionalParameter::Seed),
             ("stream_options", OptionalParameter::StreamOptions),
+            ("max_completion_tokens", OptionalParameter::MaxTokens),
         ];
         names.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, parameter)| parameter).collect()
     }

@@ -1,10 +1,14 @@
 //! Gemini's `generateContent`.
 
 use agon_core::CallUsage;
-use genai::chat::ReasoningEffort;
+use agon_engine::MessageRole;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::dialect::{ServerRefusal, WireDialect, change_schemas, move_to_description, names_in};
+use super::dialect::{
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, move_to_description, names_in, tokens,
+};
+use crate::provider::ServerHabits;
 
 pub(super) struct GeminiDialect;
 
@@ -16,6 +20,39 @@ const SUPPORTED_KEYWORDS: &[&str] = &[
     "propertyOrdering", "required", "title", "type",
 ];
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<RequestContent<'a>>,
+    contents: Vec<RequestContent<'a>>,
+    generation_config: GenerationConfig<'a>,
+}
+
+#[derive(Serialize)]
+struct RequestContent<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: Vec<RequestPart<'a>>,
+}
+
+#[derive(Serialize)]
+struct RequestPart<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig<'a> {
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
+}
+
 impl WireDialect for GeminiDialect {
     fn chat_path(&self, model: &str, is_streamed: bool) -> String {
         let verb = if is_streamed { "streamGenerateContent?alt=sse" } else { "generateContent" };
@@ -24,8 +61,8 @@ impl WireDialect for GeminiDialect {
         format!("{collection}{model}:{verb}")
     }
 
-    fn headers(&self, key: Option<&str>) -> Vec<(String, String)> {
-        key.map(|key| ("x-goog-api-key".into(), key.to_owned())).into_iter().collect()
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("x-goog-api-key", key.to_owned())).into_iter().collect()
     }
 
     fn list_path(&self) -> &'static str {
@@ -37,9 +74,31 @@ impl WireDialect for GeminiDialect {
         Some(names.map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name)).collect())
     }
 
-    /// Any other effort becomes a thinking budget, which some models reject.
-    fn effort(&self, _model: &str) -> Option<ReasoningEffort> {
-        Some(ReasoningEffort::Zero)
+    fn request_body(&self, request: &ChatRequest<'_>) -> serde_json::Result<Vec<u8>> {
+        let mut rules = Vec::new();
+        let mut contents = Vec::new();
+        for message in request.messages {
+            let part = RequestPart { text: &message.text };
+            let role = match message.role {
+                MessageRole::System => {
+                    rules.push(part);
+                    continue;
+                }
+                MessageRole::User => "user",
+                MessageRole::Assistant => "model",
+            };
+            contents.push(RequestContent { role: Some(role), parts: vec![part] });
+        }
+        serde_json::to_vec(&RequestBody {
+            system_instruction: (!rules.is_empty()).then_some(RequestContent { role: None, parts: rules }),
+            contents,
+            generation_config: GenerationConfig {
+                max_output_tokens: request.max_output_tokens,
+                seed: request.seed,
+                response_mime_type: request.schema.map(|_| "application/json"),
+                response_json_schema: request.schema.map(|(_, schema)| schema),
+            },
+        })
     }
 
     fn schema(&self, schema: &Value) -> Value {
@@ -52,29 +111,28 @@ impl WireDialect for GeminiDialect {
         })
     }
 
-    fn is_answer(&self, body: &Value) -> bool {
-        body.pointer("/candidates/0").is_some_and(Value::is_object)
+    fn read_answer(&self, body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) -> bool {
+        self.read_frame(body, habits, answer);
+        answer.refusal.is_some() || body.pointer("/candidates/0").is_some_and(Value::is_object)
     }
 
-    /// A blocked prompt has no candidates, which genai reports as an error.
-    fn refusal(&self, body: &Value) -> Option<ServerRefusal> {
-        let reason = body.pointer("/promptFeedback/blockReason")?.as_str()?;
-        let text = format!("The prompt was blocked: {reason}.");
-        let input_tokens = body.pointer("/usageMetadata/promptTokenCount").and_then(Value::as_u64);
-        let usage = CallUsage { input_tokens: input_tokens.unwrap_or_default(), ..CallUsage::default() };
-        Some(ServerRefusal { text, usage })
-    }
-
-    fn refusal_marker(&self) -> Option<&'static str> {
-        Some("\"blockReason\"")
-    }
-
-    /// genai reports every frame without candidates as an error, even one that only counts tokens.
-    fn is_false_error(&self, body: &Value) -> bool {
-        body.get("error").is_none()
-    }
-
-    fn always_gives_stop_reason(&self) -> bool {
-        true
+    fn read_frame(&self, frame: &Value, _habits: &ServerHabits, answer: &mut ServerAnswer) {
+        if let Some(candidate) = frame.pointer("/candidates/0") {
+            answer.push_text(candidate.pointer("/content/parts"));
+            answer.set_stop(candidate.get("finishReason"));
+        }
+        // A blocked prompt has no candidates.
+        if let Some(reason) = frame.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
+            answer.refusal = Some(format!("The prompt was blocked: {reason}."));
+        }
+        if let Some(usage) = frame.get("usageMetadata") {
+            answer.usage = CallUsage {
+                input_tokens: tokens(usage, "/promptTokenCount"),
+                cached_input_tokens: tokens(usage, "/cachedContentTokenCount"),
+                // Thoughts are paid for like the answer, but counted apart.
+                output_tokens: tokens(usage, "/candidatesTokenCount") + tokens(usage, "/thoughtsTokenCount"),
+                ..CallUsage::default()
+            };
+        }
     }
 }

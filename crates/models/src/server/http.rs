@@ -8,20 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use genai::Client;
+use agon_host::{BodyError, BoundedBody};
+use reqwest::Client;
 use reqwest::redirect::Policy;
 
 /// Only for connecting. The engine limits how long an answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The same client, with and without genai around it.
-#[derive(Debug)]
-pub(crate) struct HttpClient {
-    /// For chat.
-    pub(crate) genai: Client,
-    /// For lists of models and for embeddings.
-    pub(crate) http: reqwest::Client,
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct HttpClients {
@@ -31,7 +23,7 @@ pub(crate) struct HttpClients {
 
 #[derive(Debug, Default)]
 struct LazyHttpClient {
-    client: OnceLock<Result<HttpClient, String>>,
+    client: OnceLock<Result<Client, String>>,
     is_started: AtomicBool,
 }
 
@@ -46,7 +38,7 @@ impl HttpClients {
     }
 
     /// The client for `http://` or for `https://`, or why it cannot be made.
-    pub(crate) fn get(&self, is_plain_http: bool) -> Result<&HttpClient, &str> {
+    pub(crate) fn get(&self, is_plain_http: bool) -> Result<&Client, &str> {
         let client = self.lazy(is_plain_http).client.get_or_init(|| build_client(is_plain_http));
         client.as_ref().map_err(String::as_str)
     }
@@ -59,28 +51,15 @@ impl HttpClients {
 /// The most that a server may answer, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Why a body cannot be used.
-pub(crate) enum BodyError {
-    Network(reqwest::Error),
-    /// It has more than [`ANSWER_BYTES_MAX`] bytes.
-    TooLong,
-}
-
-/// The body of an answer, read no further than it may be long.
-pub(crate) async fn capped_body(mut answer: reqwest::Response) -> Result<String, BodyError> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(BodyError::Network)? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > ANSWER_BYTES_MAX {
-            return Err(BodyError::TooLong);
-        }
-    }
+/// The body of an answer as text.
+pub(crate) async fn answer_text(answer: reqwest::Response) -> Result<String, BodyError> {
+    let bytes = BoundedBody::new(answer, ANSWER_BYTES_MAX).whole().await?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn build_client(is_plain_http: bool) -> Result<HttpClient, String> {
+fn build_client(is_plain_http: bool) -> Result<Client, String> {
     agon_host::install_tls();
-    let mut builder = reqwest::Client::builder()
+    let mut builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         // A small compressed body could become a large one.
@@ -92,10 +71,5 @@ fn build_client(is_plain_http: bool) -> Result<HttpClient, String> {
         // Servers on http:// are local, so the environment's proxy is not meant for them.
         builder = builder.http1_only().no_proxy().tls_certs_only([]);
     }
-    let http = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
-    let genai = Client::builder()
-        .with_reqwest(http.clone())
-        .build()
-        .map_err(|why| format!("the model client cannot be made: {why}"))?;
-    Ok(HttpClient { genai, http })
+    builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))
 }

@@ -1,34 +1,33 @@
 //! A call to a server.
 //!
-//! genai writes the request and reads the answer. It gets the address, the key and the dialect with each call, so it guesses
-//! nothing from a model's name and reads nothing from the environment. [`dialect`] and the files next to it contain what
-//! differs between wire formats, and where genai's reading is not enough for a debate.
+//! [`dialect`] and the files next to it write requests and read answers in each wire format; this file makes the call. It
+//! never reads more of an answer than [`http::ANSWER_BYTES_MAX`].
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_core::reply::without_thinking;
-use agon_core::{CallUsage, Invalid, ReplySchema};
+use agon_core::{Invalid, ReplySchema};
 use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
 };
-use futures_util::StreamExt;
+use agon_host::BoundedBody;
 use futures_util::future::BoxFuture;
-use genai::chat::{
-    CacheControl, ChatOptions, ChatRequest, ChatStreamEvent, JsonSpec, RawFrameRef, StopReason,
-};
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, Error, Headers, ModelIden, ServiceTarget};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::Value;
 
 use crate::provider::{BaseUrl, ModelProvider};
-use dialect::{ServerRefusal, WireDialect};
+use dialect::{ChatRequest, ServerAnswer, WireDialect};
 use errors::{CallFailure, FailureContext, OptionalParameter};
-use http::{ANSWER_BYTES_MAX, HttpClients};
+use events::FrameReader;
+use http::{ANSWER_BYTES_MAX, HttpClients, answer_text};
 
 mod anthropic;
 pub(crate) mod dialect;
 pub(crate) mod errors;
+mod events;
 mod gemini;
 pub(crate) mod http;
 mod openai;
@@ -40,8 +39,6 @@ pub(crate) struct ServerModel {
     name: String,
     /// The provider's name for the model.
     model: String,
-    iden: ModelIden,
-    endpoint: Endpoint,
     base: BaseUrl,
     provider: Arc<ModelProvider>,
     dialect: &'static dyn WireDialect,
@@ -51,8 +48,8 @@ pub(crate) struct ServerModel {
     rejects_schema: AtomicBool,
     rejects_seed: AtomicBool,
     rejects_stream_options: AtomicBool,
-    /// The server answered a request for a stream with something else, so whole answers are requested.
-    cannot_stream: AtomicBool,
+    /// The server calls the limit on the output `max_completion_tokens`.
+    says_completion_tokens: AtomicBool,
 }
 
 /// The optional parts of one request. Several calls of a model may run at once, so each remembers what it sent.
@@ -62,18 +59,12 @@ struct RequestParts<'a> {
     has_seed: bool,
     /// `stream_options`, which asks a stream for its usage.
     has_stream_options: bool,
+    says_completion_tokens: bool,
     is_streamed: bool,
 }
 
-/// What the frames of a stream say that genai has no event for.
-#[derive(Default)]
-struct StreamNotes {
-    refusal: Mutex<Option<ServerRefusal>>,
-    /// Whether the answer is a stream at all.
-    has_frames: AtomicBool,
-    /// Why the model stopped, for servers that never mark the end of the stream.
-    stop_reason: Mutex<Option<String>>,
-}
+/// Models of OpenAI that reject `max_tokens`. Others are found out by their first answer.
+const COMPLETION_TOKEN_MODELS: &[&str] = &["gpt-5", "gpt-6", "o1", "o3", "o4"];
 
 impl ServerModel {
     pub(crate) fn new(
@@ -85,14 +76,9 @@ impl ServerModel {
     ) -> Result<Self, Invalid> {
         let base = provider.check_usable()?.clone();
         clients.prepare(base.is_plain_http);
-        // genai reads the text before `::` as a namespace and drops it.
-        let model_for_genai =
-            if model.contains("::") { format!("{}::{model}", provider.name) } else { model.to_owned() };
         Ok(Self {
             name: name.to_owned(),
             model: model.to_owned(),
-            iden: ModelIden::new(provider.adapter, model_for_genai),
-            endpoint: Endpoint::from_owned(base.url.as_str()),
             base,
             dialect: dialect::of(provider.format),
             provider,
@@ -101,7 +87,9 @@ impl ServerModel {
             rejects_schema: AtomicBool::new(false),
             rejects_seed: AtomicBool::new(false),
             rejects_stream_options: AtomicBool::new(false),
-            cannot_stream: AtomicBool::new(false),
+            says_completion_tokens: AtomicBool::new(
+                COMPLETION_TOKEN_MODELS.iter().any(|family| model.starts_with(family)),
+            ),
         })
     }
 
@@ -110,20 +98,17 @@ impl ServerModel {
         call: &ModelCall,
         deltas: Option<DeltaSink<'_>>,
     ) -> Result<ModelCompletion, CallFault> {
-        let stream = deltas.filter(|_| !self.cannot_stream.load(Ordering::Relaxed));
         let parts = RequestParts {
             schema: call.schema.as_deref().filter(|_| !self.rejects_schema.load(Ordering::Relaxed)),
             has_seed: !self.rejects_seed.load(Ordering::Relaxed),
             has_stream_options: !self.rejects_stream_options.load(Ordering::Relaxed),
-            is_streamed: stream.is_some(),
+            says_completion_tokens: self.says_completion_tokens.load(Ordering::Relaxed),
+            is_streamed: deltas.is_some(),
         };
-        match self.attempt(call, &parts, stream).await {
+        match self.attempt(call, &parts, deltas).await {
             Ok(completion) => {
                 if parts.schema.is_some() && is_prose(&completion) {
                     self.rejects_schema.store(true, Ordering::Relaxed);
-                }
-                if let (Some(deltas), None) = (deltas, stream) {
-                    deltas(&completion.text);
                 }
                 Ok(completion)
             }
@@ -147,7 +132,6 @@ impl ServerModel {
             CallFaultKind::Rejected if call.schema.is_some() => {
                 self.rejects_schema.store(false, Ordering::Relaxed);
             }
-            CallFaultKind::Garbled if !sent.is_streamed => self.cannot_stream.store(false, Ordering::Relaxed),
             _ => {}
         }
         fault
@@ -162,6 +146,7 @@ impl ServerModel {
                 OptionalParameter::StreamOptions => {
                     (sent.has_stream_options && sent.is_streamed, &self.rejects_stream_options)
                 }
+                OptionalParameter::MaxTokens => (!sent.says_completion_tokens, &self.says_completion_tokens),
             };
             if was_sent {
                 is_rejected.store(true, Ordering::Relaxed);
@@ -180,124 +165,132 @@ impl ServerModel {
         let prompt: Vec<&str> = call.messages.iter().map(|message| message.text.as_str()).collect();
         let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
+        let body = self.request_body(call, parts).map_err(|_| context.no_request())?;
+        let url = self.base.join(&self.dialect.chat_path(&self.model, parts.is_streamed));
+        let mut request = client.post(url).header(CONTENT_TYPE, "application/json");
+        for (name, value) in self.dialect.headers(self.provider.secret()) {
+            request = request.header(name, value);
+        }
+        let answer = request.body(body).send().await.map_err(|error| context.network_error(&error))?;
+        if !answer.status().is_success() {
+            return Err(context.http_status(answer).await);
+        }
+        match deltas {
+            Some(deltas) if !is_json(&answer) => self.streamed_answer(answer, deltas, context).await,
+            // Some servers answer a request for a stream with a whole answer.
+            deltas => {
+                let completion = self.whole_answer(answer, context).await?;
+                deltas.into_iter().for_each(|deltas| deltas(&completion.text));
+                Ok(completion)
+            }
+        }
+    }
+
+    fn request_body(&self, call: &ModelCall, parts: &RequestParts<'_>) -> serde_json::Result<Vec<u8>> {
         let messages = match parts.schema {
             Some(_) => Cow::Borrowed(call.messages.as_slice()),
             None => call.messages_with_schema(),
         };
-        let request = ChatRequest::from_messages(self.dialect.messages(&messages));
-        let options = self.options(call, parts);
-        match deltas {
-            None => self.whole_answer(&client.genai, request, &options, context).await,
-            Some(deltas) => self.streamed_answer(&client.genai, request, options, deltas, context).await,
-        }
+        let accepted = parts.schema.map(|schema| self.dialect.schema(&schema.json));
+        self.dialect.request_body(&ChatRequest {
+            model: &self.model,
+            messages: &messages,
+            schema: parts.schema.zip(accepted.as_ref()).map(|(schema, json)| (schema.name.as_str(), json)),
+            max_output_tokens: call.max_output_tokens,
+            says_completion_tokens: parts.says_completion_tokens,
+            // Some servers store a seed as a signed 32-bit number.
+            seed: parts.has_seed.then_some(call.seed & 0x7FFF_FFFF),
+            is_streamed: parts.is_streamed,
+            wants_usage: parts.has_stream_options,
+            habits: self.provider.habits,
+        })
     }
 
     async fn whole_answer(
         &self,
-        client: &Client,
-        request: ChatRequest,
-        options: &ChatOptions,
+        answer: Response,
         context: FailureContext<'_>,
     ) -> Result<ModelCompletion, CallFailure> {
-        let (answer, body) = match client.exec_chat(self.target(false), request, Some(options)).await {
-            Ok(mut answer) => {
-                let body = answer.captured_raw_body.take().unwrap_or_default();
-                (Some(answer), body)
-            }
-            // genai cannot read some bodies that are refusals.
-            Err(Error::ChatResponseGeneration { response_body, .. }) => (None, *response_body),
-            Err(error) => return Err(context.genai_error(&error)),
-        };
-        let refusal = self.dialect.refusal(&body);
-        match (answer.filter(|_| self.dialect.is_answer(&body)), refusal) {
-            (Some(answer), refusal) => {
-                let (usage, stop) = (dialect::usage(&answer.usage), answer.stop_reason.clone());
-                let text = answer.into_texts().concat();
-                Ok(self.completion(text, refusal.map(|refusal| refusal.text), stop.as_ref(), usage))
-            }
-            (None, Some(refusal)) => {
-                Ok(self.completion(String::new(), Some(refusal.text), None, refusal.usage))
-            }
-            (None, None) => Err(match body.get("error").filter(|error| !error.is_null()) {
-                Some(error) => context.error_in_body(error),
-                None => context.garbled("is not a chat completion"),
-            }),
+        let text = answer_text(answer).await.map_err(|error| context.body_error(&error))?;
+        let body: Value =
+            serde_json::from_str(&text).map_err(|_| match text.trim_start().chars().next() {
+                None => context.garbled("is empty"),
+                Some('{' | '[') => context.garbled("is not complete JSON"),
+                Some(_) => context.garbled("is not JSON"),
+            })?;
+        let mut answer = ServerAnswer::default();
+        if self.dialect.read_answer(&body, &self.provider.habits, &mut answer) {
+            return Ok(self.completion(answer));
         }
+        Err(match error_in(&body) {
+            Some(error) => context.error_in_body(error),
+            None => context.garbled("is not a chat completion"),
+        })
     }
 
     async fn streamed_answer(
         &self,
-        client: &Client,
-        request: ChatRequest,
-        options: ChatOptions,
+        answer: Response,
         deltas: DeltaSink<'_>,
         context: FailureContext<'_>,
     ) -> Result<ModelCompletion, CallFailure> {
-        let notes = Arc::new(StreamNotes::default());
-        let (frame_notes, dialect) = (Arc::clone(&notes), self.dialect);
-        let options = options.with_raw_frame_fn(move |_, frame| frame_notes.read_frame(dialect, frame));
-        let stream = client.exec_chat_stream(self.target(true), request, Some(&options)).await;
-        let mut stream = stream.map_err(|error| context.genai_error(&error))?.stream;
-        let mut text = String::new();
-        while let Some(event) = stream.next().await {
-            match event {
-                Ok(ChatStreamEvent::Chunk(chunk)) => {
-                    deltas(&chunk.content);
-                    text.push_str(&chunk.content);
-                    if text.len() > ANSWER_BYTES_MAX {
-                        return Err(context.too_long());
-                    }
-                }
-                Ok(ChatStreamEvent::End(end)) => {
-                    let (refusal, stop) = (notes.take_refusal(), end.captured_stop_reason);
-                    if refusal.is_none() && stop.is_none() && self.dialect.always_gives_stop_reason() {
-                        break;
-                    }
-                    let usage = end.captured_usage.as_ref().map(dialect::usage).unwrap_or_default();
-                    return Ok(self.completion(
-                        text,
-                        refusal.map(|refusal| refusal.text),
-                        stop.as_ref(),
-                        usage,
-                    ));
-                }
-                Ok(_) => {}
-                Err(Error::ChatResponse { body, .. }) if self.dialect.is_false_error(&body) => {
-                    if let Some(refusal) = notes.take_refusal() {
-                        return Ok(self.completion(text, Some(refusal.text), None, refusal.usage));
-                    }
-                }
-                Err(error) => return Err(cut_off(context.genai_error(&error), &text)),
+        let mut body = BoundedBody::new(answer, ANSWER_BYTES_MAX);
+        let mut frames = FrameReader::default();
+        let mut answer = ServerAnswer::default();
+        let mut has_frames = false;
+        loop {
+            let piece = body.next_piece().await;
+            let piece = piece.map_err(|error| cut_off(context.body_error(&error), &answer.text))?;
+            let is_last = piece.is_none();
+            let complete = match piece {
+                Some(piece) => frames.push(piece.as_ref()),
+                None => std::mem::take(&mut frames).finish().into_iter().collect(),
+            };
+            for data in complete {
+                has_frames |= !data.is_empty();
+                self.read_frame(&data, &mut answer, deltas, context)?;
+            }
+            if is_last || answer.is_ended {
+                break;
             }
         }
-        if let Some(stop) = lock(&notes.stop_reason).take() {
-            // Only the end mark is missing, and with it the usage.
-            let refusal = notes.take_refusal().map(|refusal| refusal.text);
-            return Ok(self.completion(text, refusal, Some(&StopReason::from(stop)), CallUsage::default()));
+        match has_frames {
+            _ if answer.is_complete() => Ok(self.completion(answer)),
+            true => Err(context.garbled("was cut off")),
+            false => Err(context.garbled("is not a stream, although one was requested")),
         }
-        if notes.has_frames.load(Ordering::Relaxed) {
-            return Err(context.garbled("was cut off"));
-        }
-        // genai does not return the body that came instead, so the next call must ask for a whole answer.
-        self.cannot_stream.store(true, Ordering::Relaxed);
-        Err(context.garbled("is not a stream, although one was requested"))
     }
 
-    fn completion(
+    fn read_frame(
         &self,
-        text: String,
-        refusal: Option<String>,
-        stop: Option<&StopReason>,
-        usage: CallUsage,
-    ) -> ModelCompletion {
-        let finish = match stop {
-            _ if refusal.is_some() => FinishReason::Refused,
-            Some(StopReason::ContentFilter(_)) => FinishReason::Refused,
-            Some(StopReason::MaxTokens(_)) => FinishReason::Length,
-            _ => FinishReason::End,
-        };
-        let text = self.without_key(refusal.unwrap_or(text).trim());
-        ModelCompletion { text, model: self.name.clone(), usage, finish, shortened: None }
+        data: &str,
+        answer: &mut ServerAnswer,
+        deltas: DeltaSink<'_>,
+        context: FailureContext<'_>,
+    ) -> Result<(), CallFailure> {
+        if data.trim() == "[DONE]" {
+            answer.is_ended = true;
+            return Ok(());
+        }
+        if data.trim().is_empty() {
+            return Ok(());
+        }
+        let frame: Value = serde_json::from_str(data).map_err(|_| context.garbled("is not complete JSON"))?;
+        if let Some(error) = error_in(&frame) {
+            return Err(cut_off(context.error_in_body(error), &answer.text));
+        }
+        let before = answer.text.len();
+        self.dialect.read_frame(&frame, &self.provider.habits, answer);
+        if let Some(piece) = answer.text.get(before..).filter(|piece| !piece.is_empty()) {
+            deltas(piece);
+        }
+        Ok(())
+    }
+
+    fn completion(&self, answer: ServerAnswer) -> ModelCompletion {
+        let finish = answer.finish();
+        let text = self.without_key(answer.refusal.unwrap_or(answer.text).trim());
+        ModelCompletion { text, model: self.name.clone(), usage: answer.usage, finish, shortened: None }
     }
 
     /// Removes the key from an answer: a server may echo it, and it must not get into the log.
@@ -308,37 +301,6 @@ impl ServerModel {
             Some(key) if key.len() >= KEY_BYTES_MIN => text.replace(key, "[key removed]"),
             _ => text.to_owned(),
         }
-    }
-
-    fn options(&self, call: &ModelCall, parts: &RequestParts<'_>) -> ChatOptions {
-        let mut options = ChatOptions::default()
-            .with_max_tokens(call.max_output_tokens)
-            .with_capture_usage(parts.has_stream_options)
-            .with_capture_raw_body(true);
-        if self.dialect.caches_by_itself() {
-            // Sends nothing to the server. Without it genai switches caching off for some models.
-            options = options.with_cache_control(CacheControl::Ephemeral5m);
-        }
-        if let Some(effort) = self.dialect.effort(&self.model) {
-            options = options.with_reasoning_effort(effort);
-        }
-        if parts.has_seed {
-            // Some servers store a seed as a signed 32-bit number.
-            options = options.with_seed(call.seed & 0x7FFF_FFFF);
-        }
-        match parts.schema {
-            Some(schema) => options
-                .with_response_format(JsonSpec::new(schema.name.as_str(), self.dialect.schema(&schema.json))),
-            None => options,
-        }
-    }
-
-    /// The full address and headers. Otherwise genai drops the query of some addresses, and always sends a key.
-    fn target(&self, is_streamed: bool) -> ServiceTarget {
-        let url = self.base.join(&self.dialect.chat_path(&self.model, is_streamed));
-        let headers = Headers::from(self.dialect.headers(self.provider.secret()));
-        let auth = AuthData::RequestOverride { url, headers };
-        ServiceTarget { endpoint: self.endpoint.clone(), auth, model: self.iden.clone() }
     }
 }
 
@@ -364,33 +326,15 @@ impl Model for ServerModel {
     }
 }
 
-impl StreamNotes {
-    fn read_frame(&self, dialect: &dyn WireDialect, frame: RawFrameRef<'_>) {
-        self.has_frames.fetch_or(frame.event.is_some() || !frame.data.is_empty(), Ordering::Relaxed);
-        // Most frames are pieces of text. The markers avoid parsing them a second time.
-        let has = |marker: Option<&str>| marker.is_some_and(|marker| frame.data.contains(marker));
-        if has(dialect.stop_marker())
-            && let Some(stop) = frame.json().and_then(|frame| dialect.stop_in_frame(&frame))
-        {
-            *lock(&self.stop_reason) = Some(stop);
-        }
-        if has(dialect.refusal_marker())
-            && let Some(refusal) = frame.json().and_then(|frame| dialect.refusal_in_frame(&frame))
-        {
-            match &mut *lock(&self.refusal) {
-                Some(so_far) => so_far.text.push_str(&refusal.text),
-                none => *none = Some(refusal),
-            }
-        }
-    }
-
-    fn take_refusal(&self) -> Option<ServerRefusal> {
-        lock(&self.refusal).take()
-    }
+/// The error that a body reports, if it reports one.
+fn error_in(body: &Value) -> Option<&Value> {
+    body.get("error").filter(|error| !error.is_null())
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether the server says that its answer is JSON, and so not a stream.
+fn is_json(answer: &Response) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
 /// Whether an answer is plain text although structured output was requested. Some servers ignore that parameter.

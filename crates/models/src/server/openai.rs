@@ -1,10 +1,15 @@
 //! OpenAI's chat completions, and every server that speaks them.
 
 use agon_core::CallUsage;
-use genai::chat::ReasoningEffort;
+use agon_engine::MessageRole;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::dialect::{ServerRefusal, WireDialect, change_schemas, move_to_description, names_in};
+use super::dialect::{
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
+    tokens,
+};
+use crate::provider::ServerHabits;
 
 pub(super) struct OpenAiDialect;
 
@@ -12,13 +17,56 @@ pub(super) struct OpenAiDialect;
 const UNSUPPORTED_KEYWORDS: &[&str] =
     &["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"];
 
+#[derive(Serialize)]
+struct RequestBody<'a> {
+    model: &'a str,
+    stream: bool,
+    messages: Vec<RequestMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    random_seed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct RequestMessage<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: StrictSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct StrictSchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
 impl WireDialect for OpenAiDialect {
     fn chat_path(&self, _model: &str, _is_streamed: bool) -> String {
         "chat/completions".into()
     }
 
-    fn headers(&self, key: Option<&str>) -> Vec<(String, String)> {
-        key.map(|key| ("Authorization".into(), format!("Bearer {key}"))).into_iter().collect()
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
     }
 
     fn list_path(&self) -> &'static str {
@@ -29,41 +77,79 @@ impl WireDialect for OpenAiDialect {
         names_in(body.get("data"), "id")
     }
 
-    fn effort(&self, _model: &str) -> Option<ReasoningEffort> {
-        Some(ReasoningEffort::Budget(0))
+    fn request_body(&self, request: &ChatRequest<'_>) -> serde_json::Result<Vec<u8>> {
+        let messages = request.messages.iter().map(|message| {
+            let role = match message.role {
+                MessageRole::System => "system",
+                MessageRole::User => "user",
+                MessageRole::Assistant => "assistant",
+            };
+            RequestMessage { role, content: &message.text }
+        });
+        let (seed, random_seed) =
+            if request.habits.says_random_seed { (None, request.seed) } else { (request.seed, None) };
+        let limit = Some(request.max_output_tokens);
+        let (max_tokens, max_completion_tokens) =
+            if request.says_completion_tokens { (None, limit) } else { (limit, None) };
+        serde_json::to_vec(&RequestBody {
+            model: request.model,
+            stream: request.is_streamed,
+            messages: messages.collect(),
+            response_format: request.schema.map(|(name, schema)| ResponseFormat {
+                r#type: "json_schema",
+                json_schema: StrictSchema { name, strict: true, schema },
+            }),
+            stream_options: (request.is_streamed && request.wants_usage)
+                .then_some(StreamOptions { include_usage: true }),
+            max_tokens,
+            max_completion_tokens,
+            seed,
+            random_seed,
+        })
     }
 
-    /// Strict mode also needs every property required and every object closed; genai does that.
     fn schema(&self, schema: &Value) -> Value {
-        change_schemas(schema, &|map| move_to_description(map, |key| UNSUPPORTED_KEYWORDS.contains(&key)))
+        change_schemas(schema, &|map| {
+            move_to_description(map, |key| UNSUPPORTED_KEYWORDS.contains(&key));
+            close_objects(map, true);
+        })
     }
 
-    fn stop_marker(&self) -> Option<&'static str> {
-        Some("\"finish_reason\":\"")
+    fn read_answer(&self, body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) -> bool {
+        let Some(choice) = body.pointer("/choices/0").filter(|choice| choice.is_object()) else {
+            return false;
+        };
+        answer.push_text(choice.pointer("/message/content"));
+        answer.push_refusal(choice.pointer("/message/refusal"));
+        answer.set_stop(choice.get("finish_reason"));
+        read_usage(body, habits, answer);
+        true
     }
 
-    fn stop_in_frame(&self, frame: &Value) -> Option<String> {
-        frame.pointer("/choices/0/finish_reason")?.as_str().map(str::to_owned)
-    }
-
-    fn is_answer(&self, body: &Value) -> bool {
-        body.pointer("/choices/0").is_some_and(Value::is_object)
-    }
-
-    fn refusal(&self, body: &Value) -> Option<ServerRefusal> {
-        refusal_text(body.pointer("/choices/0/message/refusal"))
-    }
-
-    fn refusal_marker(&self) -> Option<&'static str> {
-        Some("\"refusal\"")
-    }
-
-    fn refusal_in_frame(&self, frame: &Value) -> Option<ServerRefusal> {
-        refusal_text(frame.pointer("/choices/0/delta/refusal"))
+    fn read_frame(&self, frame: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) {
+        if let Some(choice) = frame.pointer("/choices/0") {
+            answer.push_text(choice.pointer("/delta/content"));
+            answer.push_refusal(choice.pointer("/delta/refusal"));
+            answer.set_stop(choice.get("finish_reason"));
+        }
+        read_usage(frame, habits, answer);
     }
 }
 
-fn refusal_text(refusal: Option<&Value>) -> Option<ServerRefusal> {
-    let text = refusal?.as_str()?.to_owned();
-    Some(ServerRefusal { text, usage: CallUsage::default() })
+fn read_usage(body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) {
+    let Some(usage) = body.get("usage").filter(|usage| usage.is_object()) else { return };
+    let reasoning = tokens(usage, "/completion_tokens_details/reasoning_tokens");
+    let output_tokens = match usage.get("completion_tokens").and_then(Value::as_u64) {
+        Some(output) if habits.counts_reasoning_apart => output + reasoning,
+        Some(output) => output,
+        // An answer that was cut off during reasoning has only reasoning tokens.
+        None => reasoning,
+    };
+    answer.usage = CallUsage {
+        input_tokens: tokens(usage, "/prompt_tokens"),
+        cached_input_tokens: tokens(usage, "/prompt_tokens_details/cached_tokens"),
+        cache_write_tokens: tokens(usage, "/prompt_tokens_details/cache_write_tokens"),
+        output_tokens,
+        ..CallUsage::default()
+    };
 }

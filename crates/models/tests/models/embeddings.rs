@@ -49,7 +49,7 @@ async fn a_servers_embeddings_become_a_similarity_matrix() {
     assert_eq!(mock.calls(), 4);
 }
 
-/// Servers omit fields that genai needs, and may change the order.
+/// Servers omit fields, and may change the order.
 #[tokio::test]
 async fn an_answer_may_be_minimal_and_in_any_order() {
     let minimal = json!({"data": [{"embedding": [1, 0]}, {"embedding": [3, 4]}]});

@@ -1,6 +1,6 @@
 //! Sends JSON as an HTTP POST.
 
-use agon_host::innermost_reason;
+use agon_host::{BodyError, BoundedBody, innermost_reason};
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
@@ -60,6 +60,7 @@ async fn build_client(is_plain: bool) -> Result<Client, String> {
         agon_host::install_tls();
         let mut builder = Client::builder()
             .redirect(Policy::custom(follow_redirect))
+            .no_gzip()
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));
         if is_plain {
             // Servers without TLS are local, and a proxy of the environment is not meant for them.
@@ -87,15 +88,17 @@ async fn judge_response(response: Response, address: &WebAddress, now_s: i64) ->
     let header = response.headers().get(RETRY_AFTER).and_then(|header| header.to_str().ok());
     let now_s = u64::try_from(now_s).unwrap_or_default();
     let retry_after = header.and_then(|header| parse_retry_after(header, now_s));
-    let answer = read_answer(response, address).await;
+    let body = BoundedBody::new(response, ANSWER_BYTES_MAX);
     if status.is_success() {
-        return match answer {
-            Ok(_) => AttemptResult::Done { note: None },
-            Err(why) => AttemptResult::retry(format!("{address} broke off its answer ({why})")),
+        return match body.whole().await {
+            Ok(_) | Err(BodyError::TooLong) => AttemptResult::Done { note: None },
+            Err(BodyError::Network(why)) => {
+                AttemptResult::retry(format!("{address} broke off its answer ({})", reason(&why, address)))
+            }
         };
     }
     let code = status.as_u16();
-    let answer = short_line(&mask_address(&answer.unwrap_or_default(), address));
+    let answer = short_line(&mask_address(&body.beginning().await, address));
     let said = if answer.is_empty() { answer } else { format!(": {answer}") };
     match code {
         300..=399 => AttemptResult::Dead {
@@ -110,17 +113,6 @@ async fn judge_response(response: Response, address: &WebAddress, now_s: i64) ->
         400..=499 => AttemptResult::Dead { why: format!("{address} refuses it (HTTP {code}){said}") },
         _ => AttemptResult::Retry { why: format!("{address} failed (HTTP {code}){said}"), retry_after },
     }
-}
-
-async fn read_answer(mut response: Response, address: &WebAddress) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|why| reason(&why, address))? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() >= ANSWER_BYTES_MAX {
-            break;
-        }
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn reason(error: &reqwest::Error, address: &WebAddress) -> String {
