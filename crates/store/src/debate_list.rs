@@ -40,6 +40,15 @@ impl SqliteStore {
         self.read(|db| find(db, prefix))
     }
 
+    /// Whether a living process runs this debate.
+    pub fn is_running(&self, id: &str) -> Result<bool, StoreError> {
+        self.read(|db| {
+            let sql = "SELECT owner FROM debates WHERE id = ?1 AND status IS NULL";
+            let owner: Option<Option<String>> = db.read_first(sql, [id], |row| row.get(0))?;
+            Ok(owner.flatten().is_some_and(|owner| is_alive(&self.path().locks, &owner)))
+        })
+    }
+
     /// A debate and its [`raw_log`](Self::raw_log). Both are read in one transaction, so a debate that closes meanwhile
     /// is seen either before or after.
     pub fn debate_with_raw_log(&self, id: &str) -> Result<(ListedDebate, Vec<(String, String)>), StoreError> {
@@ -105,7 +114,9 @@ fn find(db: &Connection, prefix: &str) -> Result<String, StoreFault> {
         let newest = db.read_first("SELECT id FROM debates ORDER BY n DESC LIMIT 1", [], |row| row.get(0))?;
         return newest.ok_or_else(|| unknown_debate(prefix));
     }
-    let sql = "SELECT id FROM debates WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id LIMIT 2";
+    // A range of the index, so that the time does not depend on how many debates there are.
+    let sql =
+        "SELECT id FROM debates WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY length(id), id LIMIT 2";
     let ids: Vec<String> = db.read_all(sql, [prefix], |row| row.get(0))?;
     let ambiguous = ids.len() > 1;
     match ids.into_iter().next() {

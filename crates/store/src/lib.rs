@@ -15,6 +15,7 @@
 //!   `ratings_table` and `deliveries_table`.
 //! - `knowledge_search` and `vectors`: search of the knowledge store by words and by meaning.
 //! - `resolutions`: what became known after a debate.
+//! - `housekeeping`: removes old debates, and gives their space back.
 //! - `rebuild`: makes everything that comes from debates again from their logs.
 //! - `schema`, `store_path`, `store_fault`, `sql`: the tables, the file, its errors, and shorthand for statements.
 //!
@@ -25,6 +26,7 @@ mod closed_debates;
 mod debate_list;
 mod deliveries_table;
 mod health;
+mod housekeeping;
 mod knowledge;
 mod knowledge_search;
 mod leases;
@@ -46,6 +48,7 @@ pub use closed_debates::LogReceipt;
 pub use debate_list::ListedDebate;
 pub use deliveries_table::{AfterFailure, DeliveryState, NewDelivery, StoredDelivery};
 pub use health::StoreHealth;
+pub use housekeeping::{PrunedDebates, VacuumedFile};
 pub use knowledge::{KnowledgeEntry, KnowledgeKind, NewKnowledge};
 pub use knowledge_search::{KnowledgeHit, MatchedBy};
 pub use memories::MemoryHit;

@@ -28,7 +28,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
 /// Prints one JSON document.
 pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
-        .map(|json| escaped_json(&json))
+        .map(escaped_json)
         .map_err(|why| CliError::System(format!("the result cannot be written as JSON: {why}")))?;
     print(&format!("{text}\n"))
 }

@@ -54,3 +54,25 @@ fn reading_verbs_work_where_nothing_can_be_written() {
         assert_eq!(limited(&home, "0", verb), shown, "{verb:?}");
     }
 }
+
+#[test]
+fn old_debates_are_removed_on_request_and_what_is_needed_stays() {
+    let home = Home::new();
+    home.debate();
+    home.debate();
+    let prune = ["store", "prune", "--older-than", "0"];
+    // A debate is as old as the clock says, so the newest of two that were opened in the same second may stay as well.
+    let planned = home.agon(&[&prune[..], &["--dry-run", "--json"]].concat()).ok().json();
+    assert_eq!(planned["dry_run"], true, "{planned}");
+    assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 2);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let pruned = home.agon(&[&prune[..], &["--json"]].concat()).ok().json();
+    assert_eq!(pruned["debates"]["removed"], 1, "{pruned}");
+    assert!(pruned["debates"]["log_bytes"].as_u64().unwrap() > 1000, "{pruned}");
+    assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 1, "the newest stays");
+    home.agon(&["show", "last"]).ok();
+    let vacuumed = home.agon(&["store", "vacuum"]).ok().out;
+    assert!(vacuumed.contains("MB before, "), "{vacuumed}");
+    let said = home.agon(&prune).ok().out;
+    assert!(said.starts_with("0 debates opened before "), "{said}");
+}

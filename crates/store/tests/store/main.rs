@@ -8,6 +8,7 @@ mod debate_list;
 mod deliveries;
 mod fixtures;
 mod group_commit;
+mod housekeeping;
 mod knowledge;
 mod leases;
 mod logs;

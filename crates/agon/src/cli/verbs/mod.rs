@@ -30,6 +30,7 @@ mod resume;
 mod search;
 mod show;
 mod simulate;
+mod store;
 mod verify;
 
 /// One verb: its name, its options and help, and what it does.
@@ -89,6 +90,7 @@ pub const VERBS: &[CliVerb] = &[
     protocols::VERB,
     models::VERB,
     deliver::VERB,
+    store::VERB,
     keys::VERB,
     doctor::VERB,
     init::VERB,

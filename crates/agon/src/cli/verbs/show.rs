@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, DebateHandle, StoredLog, protocol_of};
+use crate::cli::app::{App, StoredLog, protocol_of};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
@@ -64,7 +64,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         }
         .map(|()| 0);
     }
-    let is_running = debate.outcome.is_none() && is_running(&handle)?;
+    let is_running = debate.outcome.is_none() && handle.store.is_running(&handle.id)?;
     if as_json {
         if let Some(status) = reading.document.get_mut("status").filter(|_| is_running) {
             *status = json!("running");
@@ -100,11 +100,6 @@ fn print_log_so_far(protocol: &'static dyn Protocol, records: &[LogRecord]) {
     let mut live = LiveView::plain(protocol, output::stdout_style(), Box::new(std::io::stdout()));
     records.iter().for_each(|record| live.record(record));
     live.finish();
-}
-
-fn is_running(handle: &DebateHandle) -> Result<bool, CliError> {
-    let listed = handle.store.list_debates(None)?;
-    Ok(listed.iter().any(|debate| debate.id == handle.id && debate.status == "running"))
 }
 
 /// Prints the checks and returns 1 if one is not met.
