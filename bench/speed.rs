@@ -2,7 +2,8 @@
 //!
 //! Runs the real binary against a server on loopback that answers after 20 ms: 3 debaters, 2 rounds, 12 calls of which 6
 //! in a row, the store on. Each figure has the machine's own ideal beside it, measured in the same run with a bare
-//! client. CPU and memory are read from `/proc`, so those two are for Linux.
+//! client; CPU is compared with the same calls made by the bare `genai` client (`bench/genai_client`, built on first use).
+//! CPU and memory are read from `/proc`, so those two are for Linux.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::fs;
@@ -44,7 +45,8 @@ fn main() {
     println!("{:<44} {:>12} {:>14} {:>10}", "", "agon", "bare client", "target");
     bench.start();
     bench.one_debate();
-    bench.thousand();
+    let thousand = bench.thousand();
+    bench.ten_thousand(&thousand);
     drop(mock);
     fs::remove_dir_all(home).unwrap();
 }
@@ -87,9 +89,16 @@ impl Bench {
             "ms",
             &format!("{} ms", ideal + 3.0),
         );
+        println!(
+            "{:<44} {:>9.2} ms {:>14} {:>10}",
+            "  over the bare client",
+            median(&mut over) - median(&mut bare),
+            "",
+            "5 ms"
+        );
     }
 
-    fn thousand(&self) {
+    fn thousand(&self) -> Run {
         let mut best: Option<Run> = None;
         for _ in 0..3 {
             let run = self.run(1000, 1000);
@@ -100,18 +109,78 @@ impl Bench {
         let run = best.unwrap();
         let bare = self.bare_calls(1000 * CALLS as usize, 256);
         row("1,000 debates at once, wall, best of 3", run.wall.as_secs_f64(), bare, "s", "3 s");
-        if let Some(cpu) = run.cpu {
-            println!(
-                "{:<44} {:>9.3} ms {:>14} {:>10}",
-                "CPU a call",
-                ms(cpu) / f64::from(1000 * CALLS),
-                "-",
-                "0.3 ms"
-            );
+        if let (Some(cpu), Some(genai)) = (run.cpu, self.genai_cpu(1000)) {
+            let (agon, genai) = (per_call(cpu, 1000), per_call(genai, 1000));
+            row("CPU a call; beside it the bare genai client", agon, genai, "ms", "");
+            println!("{:<44} {:>9.2} x  {:>14} {:>10}", "  ratio", agon / genai, "", "1.30 x");
         }
         if let Some(rss) = run.rss_max_mb {
             println!("{:<44} {:>9.1} MB {:>14} {:>10}", "largest resident size", rss, "-", "150 MB");
         }
+        run
+    }
+
+    fn ten_thousand(&self, thousand: &Run) {
+        let run = self.run(10_000, 10_000);
+        let ratio = run.wall.as_secs_f64() / thousand.wall.as_secs_f64();
+        row(
+            "10,000 debates at once; beside it 1,000",
+            run.wall.as_secs_f64(),
+            thousand.wall.as_secs_f64(),
+            "s",
+            "",
+        );
+        println!("{:<44} {:>9.2} x  {:>14} {:>10}", "  ratio", ratio, "", "10 x");
+        if let Some(rss) = run.rss_max_mb {
+            println!("{:<44} {:>9.1} MB {:>14} {:>10}", "  largest resident size", rss, "-", "400 MB");
+        }
+        let store = fs::metadata(self.home.join("agon.db")).unwrap().len() as f64;
+        println!(
+            "{:<44} {:>9.1} KB {:>14} {:>10}",
+            "  size of the store for each debate",
+            store / 10_000.0 / 1024.0,
+            "-",
+            ""
+        );
+    }
+
+    /// The CPU time of the same calls with the bare genai client. `None` where it cannot be measured.
+    fn genai_cpu(&self, debates: usize) -> Option<Duration> {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/genai_client");
+        let target = Path::new(env!("CARGO_BIN_EXE_agon")).parent()?.join("genai_client");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--release", "--manifest-path", path(&package.join("Cargo.toml"))])
+            .args(["--target-dir", path(&target)])
+            .status();
+        if !built.is_ok_and(|status| status.success()) {
+            println!("the genai client cannot be built, so the CPU of a call is not compared");
+            return None;
+        }
+        let requests = self.home.join("requests.jsonl");
+        fs::write(&requests, self.requests_of_one_debate()).unwrap();
+        let mut best: Option<Duration> = None;
+        for _ in 0..3 {
+            let before = children_cpu()?;
+            let client = Command::new(target.join("release/genai_client"))
+                .args([&self.url, path(&requests), &debates.to_string()])
+                .stdout(Stdio::null())
+                .status();
+            assert!(client.unwrap().success());
+            let cpu = children_cpu()? - before;
+            best = Some(best.map_or(cpu, |best| best.min(cpu)));
+        }
+        best
+    }
+
+    /// The bodies of a debate's requests, one per line, as a server saw them.
+    fn requests_of_one_debate(&self) -> String {
+        let mock = MockServer::start(MockSettings {
+            keep: CALLS as usize,
+            responder: converging_debate(Duration::ZERO),
+        });
+        let mock = mock.unwrap();
+        Self { url: mock.url(), home: self.home.clone(), first: Arc::default() }.run(1, 1);
+        mock.requests().iter().map(|request| format!("{}\n", request.body())).collect()
     }
 
     fn run(&self, debates: usize, concurrency: usize) -> Run {
@@ -145,7 +214,8 @@ impl Bench {
             "every debate ended with a verdict"
         );
         assert_eq!(outcomes.matches(&format!("\"calls\":{CALLS},\"input")).count(), debates);
-        let to_first_request = self.first.lock().unwrap().unwrap() - began;
+        let first = *self.first.lock().unwrap();
+        let to_first_request = first.map_or(Duration::ZERO, |first| first - began);
         let cpu = children_cpu().zip(before).map(|(after, before)| after - before);
         Run { wall, to_first_request, cpu, rss_max_mb }
     }
@@ -258,6 +328,10 @@ fn children_cpu() -> Option<Duration> {
 
 fn row(what: &str, agon: f64, bare: f64, unit: &str, target: &str) {
     println!("{what:<44} {agon:>9.2} {unit:<2} {bare:>11.2} {unit:<2} {target:>10}");
+}
+
+fn per_call(cpu: Duration, debates: u32) -> f64 {
+    ms(cpu) / f64::from(debates * CALLS)
 }
 
 fn median(numbers: &mut [f64]) -> f64 {

@@ -143,7 +143,7 @@ pub enum BrokenChain {
 impl LogRecord {
     /// The record of `entry` after one whose hash is `previous`.
     pub fn seal(entry: LogEntry, previous: &str) -> Result<Self, serde_json::Error> {
-        let body = escaped_json(&serde_json::to_string(&entry)?);
+        let body = escaped_json(serde_json::to_string(&entry)?);
         let hash = link(previous, &body);
         Ok(Self { entry, body, hash })
     }

@@ -9,6 +9,8 @@ mod quotation;
 
 pub use quotation::{FencedQuotation, quotations};
 
+use std::borrow::Cow;
+
 use crate::Brief;
 use crate::event::sha256;
 use crate::invisible::{is_invisible, is_part_of_writing, written_out};
@@ -76,31 +78,37 @@ impl Fence {
 
     /// `text` with everything taken out that could end a quotation or pass for another speaker.
     pub fn defuse(&self, text: &str) -> String {
-        let mut clean = shown(text);
-        clean = replace_ignoring_case(&clean, &self.marker, "[code removed]");
+        let mut clean = replace_ignoring_case(&shown(text), &self.marker, "[code removed]");
         if clean.contains(['<', '[', '|']) {
             for (token, written) in CONTROL {
                 clean = replace_ignoring_case(&clean, token, written);
             }
         }
-        let lines: Vec<String> = clean.split('\n').map(|line| self.defuse_line(line)).collect();
-        lines.join("\n")
+        if !clean.split('\n').any(|line| self.opens_as_speaker(line)) {
+            return clean;
+        }
+        let mark =
+            |line: &str| if self.opens_as_speaker(line) { format!("| {line}") } else { line.to_owned() };
+        clean.split('\n').map(mark).collect::<Vec<_>>().join("\n")
     }
 
-    fn defuse_line(&self, line: &str) -> String {
+    /// Whether a line begins as if somebody else spoke.
+    fn opens_as_speaker(&self, line: &str) -> bool {
         let start =
             line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '>'));
         let head = start.split(':').next().filter(|head| head.len() < start.len()).unwrap_or_default();
-        let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*').to_ascii_lowercase();
-        if head.len() <= 24 && self.speakers.contains(&word) { format!("| {line}") } else { line.to_owned() }
+        let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*');
+        head.len() <= 24 && self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(word))
     }
 }
 
 /// `text` with everything written out that no reader would see: what hides in a file is part of it.
-fn shown(text: &str) -> String {
+fn shown(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if !text.chars().any(is_hidden) {
-        return text.to_owned();
+    // Most text is plain ASCII, which is checked many bytes at a time.
+    let is_plain = |byte: u8| (0x20..0x7f).contains(&byte) || byte == b'\n' || byte == b'\t';
+    if text.bytes().all(is_plain) || !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     let (mut before, mut rest) = ('\n', text.chars().peekable());
@@ -114,7 +122,7 @@ fn shown(text: &str) -> String {
         }
         before = c;
     }
-    shown
+    Cow::Owned(shown)
 }
 
 /// Whether a character is a control code or cannot be seen: what hides in a word could make it look like another.

@@ -29,10 +29,11 @@ pub fn written_out(c: char) -> String {
 }
 
 /// JSON in which every control code and invisible character is escaped. It means the same.
-pub fn escaped_json(json: &str) -> String {
+pub fn escaped_json(json: String) -> String {
     let is_hidden = |c: char| is_invisible(c) || ('\u{7f}'..='\u{9f}').contains(&c);
-    if !json.chars().any(is_hidden) {
-        return json.to_owned();
+    // Most JSON is plain ASCII, which is checked many bytes at a time.
+    if json.bytes().all(|byte| byte < 0x7f) || !json.chars().any(is_hidden) {
+        return json;
     }
     let mut escaped = String::with_capacity(json.len() + 64);
     for c in json.chars() {
@@ -91,7 +92,7 @@ mod tests {
     fn json_means_the_same_after_escaping() {
         let text = "a\u{202e}b\u{9b}c\u{e0041}d\u{4e2d}";
         let json = serde_json::to_string(text).unwrap();
-        let escaped = escaped_json(&json);
+        let escaped = escaped_json(json.clone());
         assert!(!escaped.chars().any(|c| is_invisible(c) || c.is_control()), "{escaped}");
         assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
     }

@@ -1,21 +1,19 @@
 //! Turns a model's text into a value that conforms to the ask's schema. Small JSON errors are repaired locally, if that
 //! needs no guessing.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-
+use agon_core::DebateLimits;
 use agon_core::reply::without_thinking;
-use agon_core::{DebateLimits, ReplySchema};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Deserializer, Value};
 
 use crate::FinishReason;
+use crate::prepared_schema::PreparedSchema;
 
 /// Parses an answer. Returns the value if there is a schema, `None` for plain text. The error is sent back to the seat.
 pub(crate) fn parse_answer(
-    schema: Option<&ReplySchema>,
+    schema: Option<&PreparedSchema>,
     text: &str,
     finish: FinishReason,
     bytes_max: usize,
@@ -29,9 +27,9 @@ pub(crate) fn parse_answer(
     let Some(schema) = schema else {
         return if text.is_empty() { Err("the answer is empty".into()) } else { Ok(None) };
     };
-    let validator = validator_for(schema)?;
+    let validator = schema.validator()?;
     let is_cut_off = finish == FinishReason::Length;
-    match parse_object(&validator, text, is_cut_off) {
+    match parse_object(validator, text, is_cut_off) {
         Ok(value) => Ok(Some(value)),
         Err(why) if is_cut_off => {
             Err(format!("the answer was cut off at the maximum length ({why}): shorten it"))
@@ -210,32 +208,19 @@ fn shortened(message: &str) -> String {
     format!("{head} ... {tail}")
 }
 
-/// The compiled schema. Compiling takes longer than a thousand validations, and the debates of a protocol share schemas, so
-/// the result is cached.
-fn validator_for(schema: &ReplySchema) -> Result<Arc<Validator>, String> {
-    // A schema may contain ids of one debate, so the number of schemas has no bound of its own.
-    const CACHE_SIZE: usize = 128;
-    static CACHE: LazyLock<Mutex<HashMap<Value, Arc<Validator>>>> = LazyLock::new(Mutex::default);
-    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(validator) = cache().get(&schema.json) {
-        return Ok(validator.clone());
-    }
-    let validator = jsonschema::validator_for(&schema.json)
-        .map_err(|why| format!("the schema {} of the protocol is not a JSON Schema: {why}", schema.name))?;
-    let validator = Arc::new(validator);
-    let mut cache = cache();
-    if cache.len() >= CACHE_SIZE {
-        cache.clear();
-    }
-    cache.insert(schema.json.clone(), validator.clone());
-    Ok(validator)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use std::sync::Arc;
+
+    use agon_core::ReplySchema;
+
     use super::*;
+
+    fn prepared(name: &str, json: Value) -> Arc<PreparedSchema> {
+        PreparedSchema::of(&Arc::new(ReplySchema { name: name.into(), json }))
+    }
 
     fn parse(text: &str, finish: FinishReason) -> Result<Option<Value>, String> {
         let json = json!({
@@ -244,7 +229,7 @@ mod tests {
             "required": ["stance"],
             "additionalProperties": false,
         });
-        parse_answer(Some(&ReplySchema { name: "stance".into(), json }), text, finish, usize::MAX)
+        parse_answer(Some(&prepared("stance", json)), text, finish, usize::MAX)
     }
 
     #[test]
@@ -320,8 +305,7 @@ mod tests {
             let target = json!({"properties": {"target": {"enum": labels}}});
             let json = json!({"properties": {"counterpoints": {"items": target}}});
             let text = r#"{"counterpoints": [{"target": "Debater Z"}]}"#;
-            parse_answer(Some(&ReplySchema { name: "n".into(), json }), text, FinishReason::End, usize::MAX)
-                .unwrap_err()
+            parse_answer(Some(&prepared("n", json)), text, FinishReason::End, usize::MAX).unwrap_err()
         };
         let three = r#"counterpoints[0].target is "Debater Z"; it must be one of "Debater 1", "Debater 2", "Debater 3""#;
         assert_eq!(why(3), three);

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use crate::budget::{CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
-use crate::model::schema_request;
 use crate::model_chains::{ChainModel, ModelChain};
+use crate::prepared_schema::PreparedSchema;
 use crate::retry::RepairRequest;
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallMessage, DeltaSink, MessageRole, ModelCall, ModelCompletion, TextDelta};
@@ -22,7 +22,8 @@ pub(crate) struct AskTask {
     /// The index of the ask in its phase.
     pub(crate) index_in_phase: usize,
     pub(crate) chain: ModelChain,
-    pub(crate) schema_bytes: u64,
+    /// The schema of the answer; `None` for plain text.
+    pub(crate) schema: Option<Arc<PreparedSchema>>,
     pub(crate) state: AskState,
     /// When the time limit of the ask ends. The first call starts the clock. `None` if only single calls are limited.
     due: Option<Instant>,
@@ -79,9 +80,8 @@ pub(crate) enum AskProgress {
 
 impl AskTask {
     pub(crate) fn new(ask: Ask, index_in_phase: usize, chain: ModelChain) -> Self {
-        let schema_bytes =
-            ask.schema.as_ref().map_or(0, |schema| (schema_request(schema).len() + schema.name.len()) as u64);
-        Self { ask, index_in_phase, chain, schema_bytes, state: AskState::Unplanned, due: None }
+        let schema = ask.schema.as_ref().map(PreparedSchema::of);
+        Self { ask, index_in_phase, chain, schema, state: AskState::Unplanned, due: None }
     }
 
     pub(crate) fn is_settled(&self) -> bool {
@@ -206,7 +206,7 @@ impl AskTask {
             about: self.ask.about.clone(),
             question: brief.question.clone(),
             messages: self.messages(repair),
-            schema: self.ask.schema.clone(),
+            schema: self.schema.as_ref().map(|prepared| Arc::clone(&prepared.schema)),
             max_output_tokens,
             seed: SeededDraw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
         }

@@ -65,7 +65,11 @@ impl DebateRun<'_> {
             };
         let Some(model) = pending.chain.get(model).cloned() else { return Ok(()) };
         let messages = pending.messages(repair.as_ref());
-        let estimate = CallEstimate::new(&messages, pending.schema_bytes, model.model.price());
+        let estimate = CallEstimate::new(
+            &messages,
+            pending.schema.as_ref().map_or(0, |schema| schema.request_bytes),
+            model.model.price(),
+        );
         let unreachable = failed.filter(|failed| failed.why == AbsenceReason::Unreachable && failures > 0);
         let delay = unreachable.map_or(Duration::ZERO, |failed| {
             failed.wait.unwrap_or_else(|| {
@@ -285,7 +289,7 @@ impl DebateRun<'_> {
             return self.fail(index, FailedAttempt { text: Some(text), ..failed });
         }
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
-        let parsed = answer_parsing::parse_answer(pending.ask.schema.as_deref(), &text, finish, bytes_max);
+        let parsed = answer_parsing::parse_answer(pending.schema.as_deref(), &text, finish, bytes_max);
         let checked = parsed.map_err(ReplyFault::Invalid).and_then(|value| {
             let checked = value.as_ref().map(|value| self.protocol.check(&self.debate, &pending.ask, value));
             match checked.unwrap_or(Ok(())) {
@@ -324,7 +328,7 @@ impl DebateRun<'_> {
         let attempts = self.attempts(pending.index_in_phase);
         let attempt = attempts.iter().rfind(|attempt| retry::is_unverified(attempt))?;
         let text = attempt.fault.as_ref()?.text.clone()?;
-        let schema = pending.ask.schema.as_deref();
+        let schema = pending.schema.as_deref();
         let value = answer_parsing::parse_answer(schema, &text, FinishReason::End, usize::MAX).ok()?;
         let (model, usage) = (attempt.model.clone(), CallUsage { usd: Some(0.0), ..CallUsage::default() });
         Some(Reply::Said { text, value, model, usage, cut_off: false, shortened: None })

@@ -26,6 +26,7 @@ mod engine;
 mod log_writer;
 mod model;
 mod model_chains;
+mod prepared_schema;
 mod retry;
 mod run_control;
 mod store;

@@ -6,6 +6,7 @@ use agon_core::{CallUsage, quotations};
 use agon_engine::{CallMessage, MessageRole};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::dialect::{
     ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
@@ -73,7 +74,7 @@ struct OutputConfig<'a> {
 #[derive(Serialize)]
 struct OutputFormat<'a> {
     r#type: &'static str,
-    schema: &'a Value,
+    schema: &'a RawValue,
 }
 
 impl WireDialect for AnthropicDialect {

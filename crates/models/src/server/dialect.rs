@@ -2,6 +2,7 @@
 
 use agon_core::CallUsage;
 use agon_engine::{CallMessage, FinishReason};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::anthropic::AnthropicDialect;
@@ -43,7 +44,7 @@ pub(crate) struct ChatRequest<'a> {
     pub(crate) model: &'a str,
     pub(crate) messages: &'a [CallMessage],
     /// For structured output: the name of the schema, and the schema as this server accepts it.
-    pub(crate) schema: Option<(&'a str, &'a Value)>,
+    pub(crate) schema: Option<(&'a str, &'a RawValue)>,
     pub(crate) max_output_tokens: u32,
     /// Whether the limit on the output is called `max_completion_tokens`.
     pub(crate) says_completion_tokens: bool,

@@ -3,6 +3,7 @@
 use agon_core::CallUsage;
 use agon_engine::MessageRole;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::dialect::{
@@ -50,7 +51,7 @@ struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_json_schema: Option<&'a Value>,
+    response_json_schema: Option<&'a RawValue>,
 }
 
 impl WireDialect for GeminiDialect {

@@ -4,8 +4,8 @@
 //! never reads more of an answer than [`http::ANSWER_BYTES_MAX`].
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_core::reply::without_thinking;
 use agon_core::{Invalid, ReplySchema};
@@ -17,6 +17,7 @@ use futures_util::future::BoxFuture;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::provider::{BaseUrl, ModelProvider};
 use dialect::{ChatRequest, ServerAnswer, WireDialect};
@@ -50,12 +51,17 @@ pub(crate) struct ServerModel {
     rejects_stream_options: AtomicBool,
     /// The server calls the limit on the output `max_completion_tokens`.
     says_completion_tokens: AtomicBool,
+    /// Schemas as this server accepts them. The engine keeps one `Arc` for equal schemas.
+    accepted_schemas: Mutex<Vec<(Arc<ReplySchema>, Arc<RawValue>)>>,
 }
+
+/// How many schemas are kept as the server accepts them.
+const ACCEPTED_SCHEMAS_MAX: usize = 64;
 
 /// The optional parts of one request. Several calls of a model may run at once, so each remembers what it sent.
 struct RequestParts<'a> {
     /// The schema, for structured output. Without it, a schema is at the end of the prompt.
-    schema: Option<&'a ReplySchema>,
+    schema: Option<&'a Arc<ReplySchema>>,
     has_seed: bool,
     /// `stream_options`, which asks a stream for its usage.
     has_stream_options: bool,
@@ -90,6 +96,7 @@ impl ServerModel {
             says_completion_tokens: AtomicBool::new(
                 COMPLETION_TOKEN_MODELS.iter().any(|family| model.starts_with(family)),
             ),
+            accepted_schemas: Mutex::default(),
         })
     }
 
@@ -99,7 +106,7 @@ impl ServerModel {
         deltas: Option<DeltaSink<'_>>,
     ) -> Result<ModelCompletion, CallFault> {
         let parts = RequestParts {
-            schema: call.schema.as_deref().filter(|_| !self.rejects_schema.load(Ordering::Relaxed)),
+            schema: call.schema.as_ref().filter(|_| !self.rejects_schema.load(Ordering::Relaxed)),
             has_seed: !self.rejects_seed.load(Ordering::Relaxed),
             has_stream_options: !self.rejects_stream_options.load(Ordering::Relaxed),
             says_completion_tokens: self.says_completion_tokens.load(Ordering::Relaxed),
@@ -191,11 +198,11 @@ impl ServerModel {
             Some(_) => Cow::Borrowed(call.messages.as_slice()),
             None => call.messages_with_schema(),
         };
-        let accepted = parts.schema.map(|schema| self.dialect.schema(&schema.json));
+        let accepted = parts.schema.map(|schema| self.accepted_schema(schema)).transpose()?;
         self.dialect.request_body(&ChatRequest {
             model: &self.model,
             messages: &messages,
-            schema: parts.schema.zip(accepted.as_ref()).map(|(schema, json)| (schema.name.as_str(), json)),
+            schema: parts.schema.zip(accepted.as_deref()).map(|(schema, json)| (schema.name.as_str(), json)),
             max_output_tokens: call.max_output_tokens,
             says_completion_tokens: parts.says_completion_tokens,
             // Some servers store a seed as a signed 32-bit number.
@@ -204,6 +211,19 @@ impl ServerModel {
             wants_usage: parts.has_stream_options,
             habits: self.provider.habits,
         })
+    }
+
+    fn accepted_schema(&self, schema: &Arc<ReplySchema>) -> serde_json::Result<Arc<RawValue>> {
+        let mut kept = self.accepted_schemas.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, accepted)) = kept.iter().find(|(known, _)| Arc::ptr_eq(known, schema)) {
+            return Ok(Arc::clone(accepted));
+        }
+        let accepted: Arc<RawValue> = to_raw_value(&self.dialect.schema(&schema.json))?.into();
+        if kept.len() >= ACCEPTED_SCHEMAS_MAX {
+            kept.clear();
+        }
+        kept.push((Arc::clone(schema), Arc::clone(&accepted)));
+        Ok(accepted)
     }
 
     async fn whole_answer(

@@ -4,6 +4,7 @@ use agon_core::CallUsage;
 use agon_engine::MessageRole;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::dialect::{
     ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
@@ -52,7 +53,7 @@ struct ResponseFormat<'a> {
 struct StrictSchema<'a> {
     name: &'a str,
     strict: bool,
-    schema: &'a Value,
+    schema: &'a RawValue,
 }
 
 #[derive(Serialize)]
