@@ -29,6 +29,8 @@ use http::{ANSWER_BYTES_MAX, HttpClients};
 mod anthropic;
 pub(crate) mod dialect;
 pub(crate) mod errors;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod gemini;
 pub(crate) mod http;
 mod openai;
