@@ -72,7 +72,7 @@ impl Fence {
 
     /// `text` as quoted material, with `what` it is on the opening line.
     pub fn quote(&self, what: &str, text: &str) -> String {
-        let what: String = what.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\r')).collect();
+        let what: String = shown(what).chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\r')).collect();
         format!("<<BEGIN {m} {what}>>\n{}\n<<END {m}>>", self.defuse(text).trim_end(), m = self.marker)
     }
 

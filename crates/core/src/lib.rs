@@ -31,6 +31,8 @@ pub mod debate;
 pub mod document;
 pub mod event;
 pub mod fence;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod gate;
 pub mod history;
 pub mod invisible;

@@ -27,6 +27,9 @@ mod conversation;
 mod embedded_error;
 pub mod embedded_model;
 mod field_by_field;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+mod gguf_header;
 mod guided_json;
 mod llama;
 pub mod minilm;

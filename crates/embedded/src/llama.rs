@@ -86,6 +86,7 @@ impl LlamaNetwork {
     ) -> Result<Self, EmbeddedError> {
         let threads = ComputeThreads::new(settings.threads);
         let shape = LlamaShape::of(content, settings.context)?;
+        shape.check_heads(content)?;
         let device = Device::Cpu;
         let mut tensor = |name: &str| -> Result<QTensor, EmbeddedError> {
             content
@@ -404,8 +405,22 @@ impl LlamaShape {
             head_width: head_width
                 .ok_or_else(|| EmbeddedError::File("its attention heads have no width".into()))?,
             context: whole("llama.context_length")?.min(context_max),
-            weights: content.tensor_infos.values().map(|info| info.shape.elem_count() as u64).sum(),
+            weights: content
+                .tensor_infos
+                .values()
+                .fold(0_u64, |sum, info| sum.saturating_add(info.shape.elem_count() as u64)),
         })
+    }
+
+    /// Compares the heads with the matrices that compute them, which are as large as the file. The numbers alone could claim any size.
+    fn check_heads(&self, content: &Content) -> Result<(), EmbeddedError> {
+        for (name, heads) in [("blk.0.attn_q.weight", self.heads), ("blk.0.attn_k.weight", self.kv_heads)] {
+            let rows = content.tensor_infos.get(name).and_then(|info| info.shape.dims().first().copied());
+            if rows.is_none() || rows != heads.checked_mul(self.head_width) {
+                return Err(EmbeddedError::File(format!("its attention heads do not fit {name}")));
+            }
+        }
+        Ok(())
     }
 }
 

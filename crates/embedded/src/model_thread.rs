@@ -3,20 +3,19 @@
 //! Calls are answered one after the other. A call that nobody waits for any more is abandoned at the next token.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use agon_engine::{CallFault, CallFaultKind, DeltaSink, ModelCall, ModelCompletion};
-use candle_core::quantized::gguf_file::Content;
 use tokio::sync::{mpsc as async_mpsc, oneshot};
 
 use crate::chat_template::ChatTemplate;
 use crate::completion::answer_call;
 use crate::conversation::LoadedModel;
-use crate::embedded_error::first_line;
 use crate::embedded_model::{EmbeddedSettings, ModelLocation, SMOLLM2};
+use crate::gguf_header::read_header;
 use crate::llama::LlamaNetwork;
 use crate::model_files::{ModelFileState, known_model};
 use crate::vocabulary::TokenVocabulary;
@@ -141,15 +140,21 @@ fn load_model(path: &Path, settings: &EmbeddedSettings) -> Result<LoadedModel, E
     let file =
         File::open(path).map_err(|why| EmbeddedError::File(format!("{shown} cannot be read: {why}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);
-    let content = Content::read(&mut file)
-        .map_err(|why| EmbeddedError::File(format!("{shown} is not a GGUF file: {}", first_line(&why))))?;
-    let with_path = |why: EmbeddedError| match why {
+    read_model(&mut file, settings).map_err(|why| match why {
         EmbeddedError::File(why) => EmbeddedError::File(format!("{shown} cannot be used: {why}")),
         other => other,
-    };
-    let vocabulary = TokenVocabulary::of(&content).map_err(with_path)?;
-    let template = ChatTemplate::of(&content, &vocabulary).map_err(with_path)?;
-    let network = LlamaNetwork::read(&content, &mut file, settings).map_err(with_path)?;
+    })
+}
+
+/// Reads a model from the start of its file. The sentence of an error follows the name of the file.
+pub(crate) fn read_model(
+    file: &mut (impl Read + Seek),
+    settings: &EmbeddedSettings,
+) -> Result<LoadedModel, EmbeddedError> {
+    let content = read_header(file)?;
+    let vocabulary = TokenVocabulary::of(&content)?;
+    let template = ChatTemplate::of(&content, &vocabulary)?;
+    let network = LlamaNetwork::read(&content, file, settings)?;
     Ok(LoadedModel { network, vocabulary, template, compiler: None })
 }
 

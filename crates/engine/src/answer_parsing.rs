@@ -93,7 +93,7 @@ fn parse_object(validator: &Validator, text: &str, is_cut_off: bool) -> Result<V
 }
 
 /// The complete JSON objects in a text, whatever is around them.
-fn complete_objects(text: &str) -> Vec<Value> {
+pub(crate) fn complete_objects(text: &str) -> Vec<Value> {
     let mut objects = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find('{') {

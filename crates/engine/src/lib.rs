@@ -23,6 +23,8 @@ mod budget;
 mod call_limits;
 mod debate_run;
 mod engine;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod log_writer;
 mod model;
 mod model_chains;

@@ -30,6 +30,8 @@ pub mod agreement;
 pub mod audit;
 pub mod calibration;
 pub mod evidence;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod independence;
 pub mod intervals;
 pub mod majority_vote;

@@ -27,6 +27,8 @@ pub mod config;
 #[cfg_attr(not(feature = "embedded"), path = "embedded_absent.rs")]
 mod embedded_models;
 pub mod embeddings;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod human;
 mod prices;
 pub mod probe;

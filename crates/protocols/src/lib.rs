@@ -34,6 +34,8 @@ pub mod attached_context;
 pub mod clerk;
 pub mod council;
 pub mod deep;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod limits;
 pub mod named_lists;
 pub mod packet_lines;

@@ -4,4 +4,6 @@
 //! - [`deliveries`]: brings outcomes to files, callbacks, chats and programs, with retries.
 
 pub mod deliveries;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod receipts;

@@ -24,6 +24,8 @@ pub mod table;
 mod bars;
 mod evidence;
 mod excerpts;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod gate;
 mod json_blocks;
 mod markdown;

@@ -1,6 +1,6 @@
 //! The whole debate as Markdown.
 
-use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem};
+use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, ReportSection};
 
 use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
@@ -18,11 +18,15 @@ pub fn markdown_report(source: &ReportSource<'_>) -> String {
         escape(&outline.ending),
         escape(&outline.facts.join(" \u{b7} "))
     ));
-    for section in &outline.sections {
-        out.push_str(&format!("\n## {}\n\n", escape(&section.title)));
-        write_blocks(&mut out, &section.blocks, 3);
-    }
+    write_sections(&mut out, &outline.sections);
     out
+}
+
+pub(crate) fn write_sections(out: &mut String, sections: &[ReportSection]) {
+    for section in sections {
+        out.push_str(&format!("\n## {}\n\n", escape(&section.title)));
+        write_blocks(out, &section.blocks, 3);
+    }
 }
 
 /// The length of the longest bar.
@@ -183,8 +187,21 @@ fn escape(text: &str) -> String {
         if paired && place % 2 == 1 {
             (*piece).to_owned()
         } else {
+            // A line such as `[x]: y` defines a link or a note: it would vanish, and change what others wrote.
+            let piece = escape_headings(piece).replace("]:", "]\\:");
             piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[")
         }
     });
     escaped.collect::<Vec<_>>().join(if paired { "`" } else { "&#96;" })
+}
+
+/// Escapes what could begin a heading, also inside a list or a quotation: headings are the report's own.
+fn escape_headings(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for word in text.split_inclusive(char::is_whitespace) {
+        let is_mark = word.starts_with('#') && word.trim_end().chars().all(|c| c == '#');
+        escaped.push_str(if is_mark { "\\" } else { "" });
+        escaped.push_str(word);
+    }
+    escaped
 }

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agon_core::LogRecord;
 use agon_core::event::open_all;
+use agon_core::{Event, LogRecord};
 use agon_engine::{Store, StoreError};
 use rusqlite::Connection;
 
 use crate::leases::{self, LeaseHolder};
+use crate::log_table::DebateRow;
 use crate::store_fault::{GIVE_ACCESS, StoreFault};
 use crate::store_path::StorePath;
 use crate::writer::WriterHandle;
@@ -135,8 +136,21 @@ impl Store for SqliteStore {
     fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<LogRecord>> {
         let (store, id) = (self.clone(), id.to_owned());
         let load = move || {
-            let stored = store.raw_log(&id)?;
-            open_all(stored).map_err(|broken| StoreError::BrokenChain { id, broken })
+            let (stored, is_listed_as_closed) = store.read(|db| {
+                let row = DebateRow::find(db, &id)?;
+                Ok((log_table::raw_log(db, &id)?, row.is_some_and(|row| row.closed)))
+            })?;
+            let records =
+                open_all(stored).map_err(|broken| StoreError::BrokenChain { id: id.clone(), broken })?;
+            // The hashes say nothing about events that are missing at the end.
+            let is_closed =
+                records.last().is_some_and(|last| matches!(last.entry.event, Event::Closed { .. }));
+            match is_listed_as_closed && !is_closed {
+                true => Err(store.path().failed(format!(
+                    "the end of the log of debate {id} is missing: restore the file from a copy"
+                ))),
+                false => Ok(records),
+            }
         };
         Box::pin(async move {
             match tokio::runtime::Handle::try_current() {

@@ -66,7 +66,7 @@ pub fn read_batch(
     }
 }
 
-fn parse_batch(
+pub(super) fn parse_batch(
     source: impl Read,
     path: &Path,
     builder: &BriefBuilder,

@@ -149,7 +149,7 @@ fn read_found_file(file: &Path) -> Result<FoundConfiguration, CliError> {
     })
 }
 
-fn parse_found(file: &Path, text: &str) -> Result<FoundConfiguration, ConfigurationMistake> {
+pub(super) fn parse_found(file: &Path, text: &str) -> Result<FoundConfiguration, ConfigurationMistake> {
     let mut table = DeTable::parse(text)?;
     let mut sections = protocol_sections(table.get_mut())?;
     if let Some((_, protocols)) = table.get_mut().remove_entry("protocols") {
@@ -187,7 +187,7 @@ fn read_file(file: &Path) -> Result<Configuration, CliError> {
 
 /// Something wrong in the file, and where.
 #[derive(Debug)]
-struct ConfigurationMistake {
+pub(super) struct ConfigurationMistake {
     span: Option<Range<usize>>,
     sentence: String,
 }

@@ -22,6 +22,8 @@ pub mod dry_run;
 pub mod errors;
 pub mod eval_run;
 pub mod found_configuration;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod history;
 pub mod input;
 pub mod knowledge_index;

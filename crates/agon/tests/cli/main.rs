@@ -4,6 +4,7 @@
 //! - `wrong_input`: wrong input of every kind.
 //! - `streams`: what goes to stdout and what to stderr.
 //! - `kept`: debates that are kept: export, verify, replay, branch, save.
+//! - `released`: logs and stores of released versions.
 //! - `forged`: verify on what somebody changed; `branches`: what a branch takes over; `stores`: stores that are named,
 //!   full, or only to be read.
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
@@ -44,6 +45,7 @@ mod models;
 mod panels;
 mod providers;
 mod receipts;
+mod released;
 mod reviews;
 mod simulations;
 mod stores;

@@ -15,7 +15,7 @@ use crate::rounds_protocol::*;
 use crate::scripted_models::*;
 
 /// Checks after each record that the sum of what is spent and what is reserved keeps within the limits of its phase.
-pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits) {
+fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits) {
     let mut under_way: BTreeMap<u32, (Option<f64>, u64)> = BTreeMap::new();
     let (mut usd, mut tokens, mut calls_made, mut usable_share, mut reserved_calls) = (0.0, 0, 0, 1.0, 0);
     let mut spend = |usage: Option<&CallUsage>, (worst, most): (Option<f64>, u64)| {

@@ -11,5 +11,4 @@ mod fallback_chains;
 mod memory_store;
 mod rounds_protocol;
 mod scripted_models;
-mod simulation;
 mod warm_up;

@@ -78,7 +78,11 @@ impl<'a> FailureContext<'a> {
     pub(crate) async fn http_status(&self, answer: Response) -> CallFailure {
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let body = BoundedBody::new(answer, ERROR_BYTES_MAX).beginning().await;
-        self.status_failure(status, &ServerError::parse(&body), Some(&headers))
+        self.error_body(status, &body, &headers)
+    }
+
+    pub(super) fn error_body(&self, status: u16, body: &str, headers: &HeaderMap) -> CallFailure {
+        self.status_failure(status, &ServerError::parse(body), Some(headers))
     }
 
     /// A request that could not be written.

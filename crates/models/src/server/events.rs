@@ -7,9 +7,15 @@ pub(crate) struct FrameReader {
     line: Vec<u8>,
     /// The data of the frame so far; `None` before its first line of data.
     data: Option<String>,
+    has_frames: bool,
 }
 
 impl FrameReader {
+    /// Whether there was a line of data at all.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.has_frames
+    }
+
     /// Takes the next bytes and returns the data of the frames that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut frames = Vec::new();
@@ -37,6 +43,7 @@ impl FrameReader {
         }
         // Other fields only repeat what the data says.
         let value = line.strip_prefix(b"data:")?;
+        self.has_frames = true;
         let value = String::from_utf8_lossy(value.strip_prefix(b" ").unwrap_or(value));
         match &mut self.data {
             Some(data) => {

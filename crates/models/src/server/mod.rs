@@ -29,6 +29,8 @@ mod anthropic;
 pub(crate) mod dialect;
 pub(crate) mod errors;
 mod events;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod gemini;
 pub(crate) mod http;
 mod openai;
@@ -232,12 +234,15 @@ impl ServerModel {
         context: FailureContext<'_>,
     ) -> Result<ModelCompletion, CallFailure> {
         let text = answer_text(answer).await.map_err(|error| context.body_error(&error))?;
-        let body: Value =
-            serde_json::from_str(&text).map_err(|_| match text.trim_start().chars().next() {
-                None => context.garbled("is empty"),
-                Some('{' | '[') => context.garbled("is not complete JSON"),
-                Some(_) => context.garbled("is not JSON"),
-            })?;
+        self.read_whole(&text, context)
+    }
+
+    fn read_whole(&self, text: &str, context: FailureContext<'_>) -> Result<ModelCompletion, CallFailure> {
+        let body: Value = serde_json::from_str(text).map_err(|_| match text.trim_start().chars().next() {
+            None => context.garbled("is empty"),
+            Some('{' | '[') => context.garbled("is not complete JSON"),
+            Some(_) => context.garbled("is not JSON"),
+        })?;
         let mut answer = ServerAnswer::default();
         if self.dialect.read_answer(&body, &self.provider.habits, &mut answer) {
             return Ok(self.completion(answer));
@@ -257,24 +262,29 @@ impl ServerModel {
         let mut body = BoundedBody::new(answer, ANSWER_BYTES_MAX);
         let mut frames = FrameReader::default();
         let mut answer = ServerAnswer::default();
-        let mut has_frames = false;
-        loop {
+        while !answer.is_ended {
             let piece = body.next_piece().await;
             let piece = piece.map_err(|error| cut_off(context.body_error(&error), &answer.text))?;
-            let is_last = piece.is_none();
-            let complete = match piece {
-                Some(piece) => frames.push(piece.as_ref()),
-                None => std::mem::take(&mut frames).finish().into_iter().collect(),
-            };
-            for data in complete {
-                has_frames |= !data.is_empty();
+            let Some(piece) = piece else { break };
+            for data in frames.push(piece.as_ref()) {
                 self.read_frame(&data, &mut answer, deltas, context)?;
             }
-            if is_last || answer.is_ended {
-                break;
-            }
         }
-        match has_frames {
+        self.end_of_stream(frames, answer, deltas, context)
+    }
+
+    fn end_of_stream(
+        &self,
+        frames: FrameReader,
+        mut answer: ServerAnswer,
+        deltas: DeltaSink<'_>,
+        context: FailureContext<'_>,
+    ) -> Result<ModelCompletion, CallFailure> {
+        let is_stream = frames.has_frames();
+        if let Some(data) = frames.finish() {
+            self.read_frame(&data, &mut answer, deltas, context)?;
+        }
+        match is_stream {
             _ if answer.is_complete() => Ok(self.completion(answer)),
             true => Err(context.garbled("was cut off")),
             false => Err(context.garbled("is not a stream, although one was requested")),

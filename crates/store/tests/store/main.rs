@@ -13,6 +13,7 @@ mod knowledge;
 mod leases;
 mod logs;
 mod memories;
+mod power_failures;
 mod processes;
 mod ratings;
 mod rebuild;
