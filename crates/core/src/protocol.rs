@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
+use crate::fence::label;
 use crate::history::read_history;
 use crate::options::check_options;
+use crate::provenance::read_provenance;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
     Seat, SimulatedPlay,
@@ -140,7 +142,7 @@ impl ProtocolInfo {
 /// A title made of the names of the files that are judged.
 pub fn file_names(request: &Request) -> String {
     let judged = request.files.iter().filter(|file| file.part.is_none());
-    judged.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    judged.map(|file| label(&file.path)).collect::<Vec<_>>().join(", ")
 }
 
 /// A role of a protocol's seats.
