@@ -426,7 +426,8 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
 /// Refuses a brief with options that the protocol does not have or cannot use, or with a history that cannot be read.
 pub fn check_values(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
     check_options(protocol.info().options, &brief.options)?;
-    read_history(brief).map(drop)
+    read_history(brief)?;
+    read_provenance(brief).map(drop)
 }
 
 /// Refuses a debate that was opened with options of another shape or with other templates, and names the first that differs.

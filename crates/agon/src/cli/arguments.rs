@@ -129,6 +129,12 @@ pub fn no_files() -> Arg {
     switch("no-files", format!("Do not write record files into {folders}")).help_heading("Output")
 }
 
+/// `--remember`.
+pub fn remember() -> Arg {
+    let help = "Let later debates know of this one, also if a script speaks in it or an agon.toml of this folder is used";
+    switch("remember", help).help_heading("Output")
+}
+
 /// `--models` and `--seed`.
 pub fn seats() -> [Arg; 2] {
     let models = "The models, one per seat, repeated as needed: provider/model, or a fallback chain A|B";
@@ -263,6 +269,8 @@ pub struct CliArguments {
     pub roles: BTreeMap<String, String>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// `--remember`.
+    pub remember: bool,
     /// The limits that are set.
     pub limits: LimitOverrides,
     /// `--set` and the protocol's own flags. Later pairs outrank earlier ones.
@@ -301,6 +309,7 @@ impl CliArguments {
             models: args.get_many::<String>("models").into_iter().flatten().cloned().collect(),
             roles: roles.into_iter().filter_map(role).collect(),
             seed: args.get_one("seed").copied(),
+            remember: matches!(args.try_get_one("remember"), Ok(Some(true))),
             limits: LimitOverrides {
                 timeout_ms: args.get_one("timeout").copied(),
                 deadline_ms: args.get_one("deadline").copied(),

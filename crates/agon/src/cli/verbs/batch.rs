@@ -70,6 +70,8 @@ fn command(command: Command) -> Command {
         .args(arguments::role_models(arguments::all_roles().iter().copied()))
         .arg(arguments::set_option())
         .args(arguments::limits())
+        .args(total_limits())
+        .arg(arguments::remember())
         .args(arguments::config_and_store())
 }
 

@@ -31,6 +31,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .args(arguments::output_options())
         .arg(to_option())
         .args(info.gate.map(|_| arguments::gate_format()))
+        .args(info.is_rated.then(arguments::remember))
         .args(info.record_folder.map(|_| arguments::no_files()))
         .args(arguments::config_and_store())
 }
