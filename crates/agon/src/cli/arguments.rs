@@ -16,7 +16,8 @@ use super::paths::Environment;
 pub const TIMEOUT_KEY: &str = "execution.timeout.per_llm_call";
 /// The largest seed: JSON readers that store numbers as floats keep 53 bits.
 pub const SEED_MAX: u64 = (1 << 53) - 1;
-const DEFAULT_SAVE_FOLDER: &str = "agon-debates";
+/// The folder of `--save` if none is named.
+pub const DEFAULT_SAVE_FOLDER: &str = "agon-debates";
 
 /// `ID` of a stored debate.
 pub fn debate_id() -> Arg {

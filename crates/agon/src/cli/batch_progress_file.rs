@@ -67,8 +67,8 @@ impl BatchProgressFile {
         let begun = begun.into_iter().filter(|line| !done.contains(&line.index));
         let begun = begun.map(|line| (line.index, line.id)).collect();
         let error = |why: std::io::Error| CliError::file(&path, format!("it cannot be written: {why}"));
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(error)?;
-        Ok(Self { path, file, begun })
+        let file = agon_host::open_growing(&path, OpenOptions::new().append(true)).map_err(error)?;
+        Ok(Self { path, file, begun, earlier })
     }
 
     /// Forgets an earlier batch with this output.

@@ -6,7 +6,7 @@ use agon_core::{Brief, Debate, Protocol, document};
 use agon_report::{GateFormat, gate_report, markdown_report, terminal_report};
 
 use super::app::App;
-use super::arguments::shell_quoted;
+use super::arguments::{DEFAULT_SAVE_FOLDER, shell_quoted};
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
 use super::{output, records};
@@ -91,6 +91,10 @@ impl ResultOutput {
         let (Some(parent), Some(folder)) = (&self.save_folder, self.debate_folder(&brief.id)) else {
             return Ok(());
         };
+        if parent == Path::new(DEFAULT_SAVE_FOLDER) && parent.is_symlink() {
+            let sentence = "it is a link, and you did not name it: name a folder with --save DIR";
+            return Err(CliError::file(parent, sentence));
+        }
         output::create_folder(parent)?;
         // Records of an interrupted debate may be there already; an outcome is written once.
         match folder.join(OUTCOME_FILE).exists() {

@@ -305,7 +305,7 @@ impl BatchOutput {
     fn open(file: Option<&PathBuf>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Stdout) };
         let error = |why: std::io::Error| CliError::file(file, format!("it cannot be written: {why}"));
-        let open = OpenOptions::new().create(true).append(true).open(file).map_err(error)?;
+        let open = agon_host::open_growing(file, OpenOptions::new().append(true)).map_err(error)?;
         Ok(Self::File(file.clone(), open))
     }
 
