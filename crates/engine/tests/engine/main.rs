@@ -11,5 +11,6 @@ mod fallback_chains;
 mod memory_store;
 mod rounds_protocol;
 mod scripted_models;
+mod shared_budgets;
 mod simulation;
 mod warm_up;
