@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Brief, Debate, Protocol, document};
+use agon_core::{Brief, BriefFile, Debate, Protocol, ProtocolInfo, document};
 use agon_report::{GateFormat, gate_report, markdown_report, terminal_report};
 
 use super::app::App;
@@ -13,6 +13,9 @@ use super::{output, records};
 
 /// Written after the report. If it exists, the debate was saved here before.
 const OUTCOME_FILE: &str = "outcome.json";
+
+/// The part of a brief that says that its debate was opened with `--no-files`.
+const NO_FILES_PART: &str = "no_files";
 
 /// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,19 @@ impl ResultOutput {
             writes_records: !app.flag("no-files"),
             store_option: app.store_option(),
         }
+    }
+
+    /// Writes down in the brief that the user wants no record files, so that a resumed debate writes none either.
+    pub fn write_no_files(&self, info: &ProtocolInfo, brief: &mut Brief) {
+        if !self.writes_records && info.record_folder.is_some() && brief.part(NO_FILES_PART).is_none() {
+            let part = Some(NO_FILES_PART.to_owned());
+            brief.files.push(BriefFile { path: NO_FILES_PART.to_owned(), text: String::new(), part });
+        }
+    }
+
+    /// Writes no record files if the debate was opened so.
+    pub fn read_no_files(&mut self, brief: &Brief) {
+        self.writes_records &= brief.part(NO_FILES_PART).is_none();
     }
 
     /// Does not write the protocol's records into its own folder.
