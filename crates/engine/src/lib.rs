@@ -33,6 +33,7 @@ mod shared_budget;
 mod store;
 mod warm_up;
 
+pub use answer_parsing::answer_value;
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use model::{
     CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
