@@ -2,6 +2,15 @@
 //!
 //! The worst case of a call is reserved before it starts and settled when it ends. So the sum of what is spent and what
 //! is reserved never exceeds a limit, however many calls run at once.
+//!
+//! What a failed call counts for:
+//!
+//! | the call | counts for |
+//! |---|---|
+//! | says what it used, in whatever answer | that |
+//! | made no connection, or was answered with a status other than success (4xx, 5xx) | nothing: no words were made |
+//! | was accepted (status 200) and then failed, was cut off, or cannot be read | its worst case |
+//! | timed out, was given up, or was lost in a crash | its worst case |
 
 use std::collections::BTreeMap;
 
@@ -130,6 +139,11 @@ impl DebateBudget {
         }
         budget.shared = shared;
         budget
+    }
+
+    /// What is spent.
+    pub(crate) fn spent(&self) -> BudgetUse {
+        BudgetUse { usd: self.spent_usd, calls: u64::from(self.calls), tokens: self.spent_tokens }
     }
 
     fn count(&mut self, attempts: &[CallAttempt], reply: Option<&Reply>) {
