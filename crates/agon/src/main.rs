@@ -7,6 +7,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    agon_host::survive_file_size_limit();
     let status = match agon::cli::parse(std::env::args_os()).and_then(agon::cli::run) {
         Ok(status) => status,
         Err(error) => error.report(),

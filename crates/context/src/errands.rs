@@ -53,6 +53,9 @@ pub struct ContextItem {
     pub agent: Option<String>,
     /// How well it matches the query, if that was measured.
     pub score: Option<f64>,
+    /// Where the debate was held, and what kind of models spoke in it. Reports show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<String>,
 }
 
 /// Whether a decision turned out right.

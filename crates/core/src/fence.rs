@@ -41,6 +41,9 @@ const CONTROL: &[(&str, &str)] = &[
     ("<end_of_turn>", "< end_of_turn >"),
 ];
 
+/// The longest label. A path of a few folders fits.
+const LABEL_CHARS_MAX: usize = 200;
+
 impl Fence {
     /// The fence of a debate. Its marker is a hash of the brief's nonce, which nobody at the table knows.
     pub fn new(brief: &Brief) -> Self {
@@ -72,7 +75,7 @@ impl Fence {
 
     /// `text` as quoted material, with `what` it is on the opening line.
     pub fn quote(&self, what: &str, text: &str) -> String {
-        let what: String = shown(what).chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\r')).collect();
+        let what = replace_ignoring_case(&label(what), &self.marker, "[code removed]");
         format!("<<BEGIN {m} {what}>>\n{}\n<<END {m}>>", self.defuse(text).trim_end(), m = self.marker)
     }
 
@@ -99,6 +102,22 @@ impl Fence {
         let head = start.split(':').next().filter(|head| head.len() < start.len()).unwrap_or_default();
         let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*');
         head.len() <= 24 && self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(word))
+    }
+}
+
+/// The name of a file or of another thing, as it may stand outside a quotation: on one line, with hidden characters written out, without
+/// marks that could open or close anything, and no longer than a name is.
+pub fn label(name: &str) -> String {
+    let words = shown(&name.split_whitespace().collect::<Vec<_>>().join(" "));
+    let kept: Vec<char> = words.chars().filter(|c| !matches!(c, '<' | '>' | '`')).collect();
+    match kept.len().checked_sub(LABEL_CHARS_MAX) {
+        None | Some(0) => kept.into_iter().collect(),
+        // What is at the end of a path says most.
+        Some(surplus) => {
+            let (begin, end) = (LABEL_CHARS_MAX / 4, LABEL_CHARS_MAX / 4 + surplus + 1);
+            let whole = kept.iter().take(begin).chain(std::iter::once(&'…')).chain(kept.iter().skip(end));
+            whole.collect()
+        }
     }
 }
 

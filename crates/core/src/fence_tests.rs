@@ -137,7 +137,7 @@ proptest! {
             let text = mark(&pieces.concat());
             let from = prompt.len();
             prompt.push_str(&fence.quote(what, &text));
-            want.push((shown(what).replace(['<', '>', '\n'], ""), fence.defuse(&text), from..prompt.len()));
+            want.push((label(what), fence.defuse(&text), from..prompt.len()));
             prompt.push_str("\n---\n<<BEGIN no marker>>\n### Next\n");
         }
         let found = quotations(&prompt);

@@ -16,7 +16,8 @@
 //! - [`view`]: one reading of a log for every face; [`outline`]: the report as typed blocks; [`gate`]: a verdict for a
 //!   pipeline; [`wording`]: how numbers and lists are written.
 //! - [`positions`]: who held what in each round, and what follows from that for every protocol alike.
-//! - [`lesson`]: what later debates may know of one; [`history`]: how the seats did in earlier debates.
+//! - [`lesson`]: what later debates may know of one; [`history`]: how the seats did in earlier debates;
+//!   [`provenance`]: where a debate was held and who spoke.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
 //! - [`timestamps`]: dates by arithmetic; [`seed`]: shuffles and draws that are the same every time.
 //! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
@@ -44,6 +45,7 @@ pub mod phases;
 pub mod play;
 pub mod positions;
 pub mod protocol;
+pub mod provenance;
 pub mod reply;
 pub mod seed;
 pub mod simulation;
@@ -72,6 +74,7 @@ pub use protocol::{
     CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol,
     ProtocolInfo, ReplyFault, RoleInfo, RoleModels, Status, Step, Termination, advance,
 };
+pub use provenance::{DebateProvenance, ModelKind};
 pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
 pub use seed::SeededDraw;
 pub use simulation::{

@@ -32,20 +32,62 @@ pub fn reopen(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<(Debate,
     Ok((debate, asks))
 }
 
-/// Goes through a log and checks that the protocol would have done at every step what the log says it did.
+/// Goes through a log and checks that the protocol would have done at every step what the log says it did, and that only models spoke
+/// that were asked.
 pub fn replay(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<Debate, Corrupt> {
+    replay_with(protocol, records, &mut |_, _| Ok(()))
+}
+
+/// Does the same and asks `check` about every reply. Its error is a sentence.
+pub fn replay_with(
+    protocol: &dyn Protocol,
+    records: &[LogRecord],
+    check: &mut dyn FnMut(&Ask, &Reply) -> Result<(), String>,
+) -> Result<Debate, Corrupt> {
     let (first, rest) = records.split_first().ok_or(Corrupt::Empty)?;
     let mut debate = Debate::from_records(std::slice::from_ref(first))?;
     check_brief(protocol, &debate.brief)?;
+    let inherited = debate.brief.parent.as_ref().map_or(0, |parent| parent.events);
+    let mut asks: Vec<Ask> = Vec::new();
     for record in rest {
-        let event = &record.entry.event;
-        if matches!(event, Event::Asked { .. } | Event::Closed { .. }) {
-            let (NextEvent::Ask(expected, _) | NextEvent::Close(expected)) = advance(protocol, &debate)?;
-            compare(record.entry.seq, Some(event), &expected)?;
+        let (seq, event) = (record.entry.seq, &record.entry.event);
+        match event {
+            Event::Asked { .. } | Event::Closed { .. } => {
+                let expected = match advance(protocol, &debate)? {
+                    NextEvent::Ask(expected, asked) => {
+                        asks = asked;
+                        expected
+                    }
+                    NextEvent::Close(expected) => expected,
+                };
+                compare(seq, Some(event), &expected)?;
+            }
+            Event::Sent { ask, model, .. } => {
+                check_model(&asks, *ask, model).map_err(|why| departed(seq, &why))?
+            }
+            Event::Replied { ask, reply } => {
+                // What a branch took over was said to the questions, and by the seats, of the first debate.
+                if let Some(asked) = asks.iter().find(|asked| asked.id == *ask && seq > inherited) {
+                    if let Reply::Said { model, .. } = reply {
+                        check_model(&asks, *ask, model).map_err(|why| departed(seq, &why))?;
+                    }
+                    check(asked, reply).map_err(|why| departed(seq, &why))?;
+                }
+            }
+            _ => {}
         }
         debate.apply(record)?;
     }
     Ok(debate)
+}
+
+/// Whether a model is one of those that an ask names.
+fn check_model(asks: &[Ask], id: u32, model: &str) -> Result<(), String> {
+    let Some(ask) = asks.iter().find(|ask| ask.id == id) else { return Ok(()) };
+    match ask.model == model || ask.model.split('|').any(|link| link.trim() == model) {
+        true => Ok(()),
+        false => Err(format!("{model} was not asked, but {}", ask.model)),
+    }
 }
 
 fn compare(seq: u64, found: Option<&Event>, expected: &Event) -> Result<(), Corrupt> {

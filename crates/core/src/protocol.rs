@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
+use crate::fence::label;
 use crate::history::read_history;
 use crate::options::check_options;
+use crate::provenance::read_provenance;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
     Seat, SimulatedPlay,
@@ -140,7 +142,7 @@ impl ProtocolInfo {
 /// A title made of the names of the files that are judged.
 pub fn file_names(request: &Request) -> String {
     let judged = request.files.iter().filter(|file| file.part.is_none());
-    judged.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    judged.map(|file| label(&file.path)).collect::<Vec<_>>().join(", ")
 }
 
 /// A role of a protocol's seats.
@@ -424,7 +426,8 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
 /// Refuses a brief with options that the protocol does not have or cannot use, or with a history that cannot be read.
 pub fn check_values(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
     check_options(protocol.info().options, &brief.options)?;
-    read_history(brief).map(drop)
+    read_history(brief)?;
+    read_provenance(brief).map(drop)
 }
 
 /// Refuses a debate that was opened with options of another shape or with other templates, and names the first that differs.

@@ -38,6 +38,16 @@ pub(crate) fn parse_answer(
     }
 }
 
+/// What an answer in a log says: the value that the engine has read from its text. `cut_off` says whether it ended at the maximum length.
+pub fn answer_value(
+    schema: Option<&ReplySchema>,
+    text: &str,
+    cut_off: bool,
+) -> Result<Option<Value>, String> {
+    let finish = if cut_off { FinishReason::Length } else { FinishReason::End };
+    parse_answer(schema, text, finish, usize::MAX)
+}
+
 /// The longest answer that is accepted. A server may ignore the limit on tokens, and later prompts repeat the answer.
 pub(crate) fn answer_bytes_max(limits: &DebateLimits) -> usize {
     // Tokens are shorter than this in all languages.

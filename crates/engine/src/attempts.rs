@@ -15,6 +15,7 @@ use crate::call_limits::CallPermit;
 use crate::debate_run::{DebateRun, HaltReason};
 use crate::model_chains::{self, ChainModel};
 use crate::retry::{self, NextAttempt, PROVIDER_WAIT_MAX};
+use crate::shared_budget::SharedAnswer;
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallFaultKind, EngineError, FinishReason, ModelCompletion};
 
@@ -97,6 +98,7 @@ impl DebateRun<'_> {
     /// Starts calls in seat order, as far as the budget and the limits on concurrent calls allow.
     pub(crate) fn start_planned_calls(&mut self) -> Result<(), EngineError> {
         let limits = self.phase_limits();
+        (self.waits_for_shared, self.used_up) = (false, None);
         let mut waiting = self.asks.iter().filter(|pending| pending.is_waiting()).count();
         for index in 0..self.asks.len() {
             let Some(pending) = self.asks.get(index) else { break };
@@ -118,11 +120,20 @@ impl DebateRun<'_> {
                 BudgetAnswer::Never(detail) => {
                     self.settle_absent(index, AbsenceReason::OverBudget, detail)?;
                 }
-                BudgetAnswer::Now(grant) => {
-                    self.budget.reserve(pending.ask.id, grant.worst_case);
-                    self.warm_up.call_starts(&planned.model.name, pending.ask.id);
-                    self.acquire_permit(index, grant)?;
-                }
+                BudgetAnswer::Now(grant) => match self.budget.reserve(pending.ask.id, grant.worst_case) {
+                    SharedAnswer::Reserved => {
+                        self.warm_up.call_starts(&planned.model.name, pending.ask.id);
+                        self.acquire_permit(index, grant)?;
+                    }
+                    SharedAnswer::Later => {
+                        self.waits_for_shared = true;
+                        break;
+                    }
+                    SharedAnswer::UsedUp(why) => {
+                        self.used_up = Some(why);
+                        break;
+                    }
+                },
             }
             waiting = waiting.saturating_sub(1);
         }

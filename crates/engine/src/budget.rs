@@ -2,12 +2,22 @@
 //!
 //! The worst case of a call is reserved before it starts and settled when it ends. So the sum of what is spent and what
 //! is reserved never exceeds a limit, however many calls run at once.
+//!
+//! What a failed call counts for:
+//!
+//! | the call | counts for |
+//! |---|---|
+//! | says what it used, in whatever answer | that |
+//! | made no connection, or was answered with a status other than success (4xx, 5xx) | nothing: no words were made |
+//! | was accepted (status 200) and then failed, was cut off, or cannot be read | its worst case |
+//! | timed out, was given up, or was lost in a crash | its worst case |
 
 use std::collections::BTreeMap;
 
 use agon_core::debate::CallAttempt;
 use agon_core::{AbsenceReason, CallUsage, Debate, DebateLimits, Phase, Protocol, Reply};
 
+use crate::shared_budget::{BudgetUse, SharedAnswer, SharedBudget};
 use crate::{CallMessage, ModelPrice};
 
 /// No tokenizer makes more tokens than there are bytes. This is what a chat template adds to each message.
@@ -27,6 +37,17 @@ pub(crate) struct DebateBudget {
     calls: u32,
     /// By the number of the ask.
     reserved: BTreeMap<u32, WorstCase>,
+    /// The budget that this debate shares with others.
+    shared: Option<SharedBudget>,
+}
+
+/// What is still reserved when a run breaks off may have been sent, so it counts as spent.
+impl Drop for DebateBudget {
+    fn drop(&mut self) {
+        for worst_case in std::mem::take(&mut self.reserved).into_values() {
+            self.spend(None, worst_case);
+        }
+    }
 }
 
 /// Whether a call may start.
@@ -100,21 +121,29 @@ impl CallEstimate {
 }
 
 impl DebateBudget {
-    /// The budget as the log leaves it. A call whose result was lost, or whose usage is not known, counts for its worst case.
-    pub(crate) fn from_log(debate: &Debate) -> Self {
+    /// The budget as the log leaves it. A call whose result was lost, or whose usage is not known, counts for its worst case. `shared`
+    /// counts what the log has already.
+    pub(crate) fn from_log(debate: &Debate, shared: Option<SharedBudget>) -> Self {
         let mut budget = Self {
             output_tokens_max: debate.brief.limits.output_tokens,
             spent_usd: 0.0,
             spent_tokens: 0,
             calls: 0,
             reserved: BTreeMap::new(),
+            shared: None,
         };
         for turn in debate.turns.iter().filter(|turn| !turn.inherited) {
             for (attempts, reply) in turn.attempts.iter().zip(&turn.replies) {
                 budget.count(attempts, reply.as_ref());
             }
         }
+        budget.shared = shared;
         budget
+    }
+
+    /// What is spent.
+    pub(crate) fn spent(&self) -> BudgetUse {
+        BudgetUse { usd: self.spent_usd, calls: u64::from(self.calls), tokens: self.spent_tokens }
     }
 
     fn count(&mut self, attempts: &[CallAttempt], reply: Option<&Reply>) {
@@ -201,16 +230,21 @@ impl DebateBudget {
         self.reserved.values().filter_map(|reserved| reserved.usd).sum()
     }
 
-    /// Reserves the worst case of a call for this ask.
-    pub(crate) fn reserve(&mut self, ask: u32, worst_case: WorstCase) {
-        self.calls = self.calls.saturating_add(1);
-        self.reserved.insert(ask, worst_case);
+    /// Reserves the worst case of a call for this ask, unless the shared budget has no room for it.
+    pub(crate) fn reserve(&mut self, ask: u32, worst_case: WorstCase) -> SharedAnswer {
+        let answer = self.shared.as_ref().map_or(SharedAnswer::Reserved, |shared| shared.reserve(worst_case));
+        if answer == SharedAnswer::Reserved {
+            self.calls = self.calls.saturating_add(1);
+            self.reserved.insert(ask, worst_case);
+        }
+        answer
     }
 
     /// Frees a reservation whose call never started.
     pub(crate) fn cancel(&mut self, ask: u32) {
-        if self.reserved.remove(&ask).is_some() {
+        if let Some(worst_case) = self.reserved.remove(&ask) {
             self.calls = self.calls.saturating_sub(1);
+            self.shared.iter().for_each(|shared| shared.cancel(worst_case));
         }
     }
 
@@ -229,6 +263,7 @@ impl DebateBudget {
         let usd = reported.and_then(|usage| usage.usd).or(worst_case.usd);
         self.spent_tokens = self.spent_tokens.saturating_add(tokens);
         self.spent_usd += usd.unwrap_or_default();
+        self.shared.iter().for_each(|shared| shared.settle(worst_case, tokens, usd.unwrap_or_default()));
     }
 }
 

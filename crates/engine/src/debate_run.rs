@@ -7,12 +7,14 @@ use std::time::Duration;
 use agon_core::{AbsenceReason, Corrupt, Debate, Event, NextEvent, Protocol, advance};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::ask_task::{AskProgress, AskState, AskTask};
 use crate::budget::{DebateBudget, PhaseLimits};
 use crate::log_writer::LogWriter;
 use crate::model_chains::ChainResolver;
+use crate::shared_budget::SharedBudget;
 use crate::warm_up::CacheWarmUp;
 use crate::{CallFault, Engine, EngineError, StopSignal};
 
@@ -33,6 +35,11 @@ pub(crate) struct DebateRun<'a> {
     pub(crate) warm_up: CacheWarmUp,
     /// Why nothing more may start.
     pub(crate) halt: Option<HaltReason>,
+    /// Whether the next call does not fit the shared budget now.
+    pub(crate) waits_for_shared: bool,
+    shared_freed: Option<watch::Receiver<()>>,
+    /// Why the next call will never fit the shared budget. The run ends when no call is under way.
+    pub(crate) used_up: Option<String>,
     clock: RunClock,
     drain_until: Option<Instant>,
     wakeup: Pin<Box<Sleep>>,
@@ -44,6 +51,15 @@ pub(crate) enum HaltReason {
     StopSignal,
     /// A key or the name of a model is wrong.
     Fault(CallFault),
+}
+
+/// Waits until something of the shared budget is freed.
+async fn freed(shared: Option<&mut watch::Receiver<()>>) {
+    // The sender lives as long as the engine, so the wait cannot fail.
+    match shared {
+        Some(shared) => drop(shared.changed().await),
+        None => std::future::pending().await,
+    }
 }
 
 /// Counts the time during which the debate runs. It continues from the time in the log.
@@ -74,7 +90,7 @@ impl<'a> DebateRun<'a> {
             protocol,
             id: debate.brief.id.as_str().into(),
             clock: RunClock { began: Instant::now(), base_ms: debate.at_ms },
-            budget: DebateBudget::from_log(&debate),
+            budget: DebateBudget::from_log(&debate, engine.shared_budget.clone()),
             debate,
             log,
             models,
@@ -82,6 +98,9 @@ impl<'a> DebateRun<'a> {
             progress: FuturesUnordered::new(),
             warm_up: CacheWarmUp::new(&engine.settings),
             halt: None,
+            waits_for_shared: false,
+            used_up: None,
+            shared_freed: engine.shared_budget.as_ref().map(SharedBudget::subscribe),
             drain_until: None,
             wakeup: Box::pin(sleep(Duration::ZERO)),
             wakeup_at: None,
@@ -127,6 +146,8 @@ impl<'a> DebateRun<'a> {
                 }
             } else if self.do_all_that_is_ready()? {
                 return Ok(());
+            } else if let Some(why) = self.used_up.take_if(|_| !self.asks.iter().any(AskTask::is_under_way)) {
+                return Err(EngineError::UsedUp { id: self.id.to_string(), why });
             }
             self.log.send_if_due();
             self.set_wakeup();
@@ -142,6 +163,7 @@ impl<'a> DebateRun<'a> {
                 () = self.wakeup.as_mut(), if self.wakeup_at.is_some() => self.wakeup_at = None,
                 () = &mut stopped, if self.halt.is_none() => {}
                 () = self.warm_up.first_token() => {}
+                () = freed(self.shared_freed.as_mut()), if self.waits_for_shared => {}
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::call_limits::CallLimiter;
 use crate::debate_run::DebateRun;
 use crate::log_writer::{DebateLease, LogWriter};
 use crate::model_chains::ChainResolver;
+use crate::shared_budget::SharedBudget;
 use crate::{CallFault, DebateWatch, ModelSource, StopSignal, Store, StoreError};
 
 /// Runs debates: any number at once, each in the task of its caller.
@@ -18,6 +19,7 @@ pub struct Engine {
     models: Arc<dyn ModelSource>,
     store: Arc<dyn Store>,
     limiter: CallLimiter,
+    pub(crate) shared_budget: Option<SharedBudget>,
     pub(crate) settings: EngineSettings,
 }
 
@@ -76,6 +78,13 @@ pub enum EngineError {
     /// The [`StopSignal`] was given.
     #[error("debate {id} was interrupted: its log is kept, and `agon resume {id}` continues it")]
     Interrupted { id: String },
+    /// The budget that the debate shares with others is used up.
+    #[error("debate {id} is not over: {why}")]
+    UsedUp {
+        id: String,
+        /// The limit, and what is left of it.
+        why: String,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -100,7 +109,13 @@ type ProtocolFinder<'a> = &'a (dyn Fn(&str) -> Option<&'static dyn Protocol> + S
 impl Engine {
     /// An engine that gets its models from `models` and keeps its logs in `store`.
     pub fn new(models: Arc<dyn ModelSource>, store: Arc<dyn Store>, settings: EngineSettings) -> Self {
-        Self { models, store, limiter: CallLimiter::new(&settings), settings }
+        Self { models, store, limiter: CallLimiter::new(&settings), shared_budget: None, settings }
+    }
+
+    /// Lets all debates of this engine share a budget.
+    #[must_use]
+    pub fn with_shared_budget(self, budget: SharedBudget) -> Self {
+        Self { shared_budget: Some(budget), ..self }
     }
 
     /// Opens a debate and runs it to its end.

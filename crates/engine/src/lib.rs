@@ -13,6 +13,7 @@
 //! - `model_chains`: the fallback models of a seat, and which of them are down.
 //! - `answer_parsing`: turns a model's text into a value that conforms to the ask's schema.
 //! - `budget`: reserves the worst case of every call before it starts, and keeps a share for the closing phases.
+//! - `shared_budget`: the same for many debates together.
 //! - `call_limits`: how many calls run at once. `warm_up`: which call of a phase starts first.
 //! - `log_writer`: sends records to the store in few appends, and holds the lease of the debate.
 
@@ -31,13 +32,16 @@ mod model_chains;
 mod prepared_schema;
 mod retry;
 mod run_control;
+mod shared_budget;
 mod store;
 mod warm_up;
 
+pub use answer_parsing::answer_value;
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use model::{
     CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
     ModelCompletion, ModelPrice, ModelSource,
 };
 pub use run_control::{DebateWatch, StopSignal, TextDelta};
+pub use shared_budget::{BudgetUse, SharedBudget, SharedLimits};
 pub use store::{Store, StoreError};

@@ -1,6 +1,7 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, and files that grow. Neither follows a link at its own path: a link may have come with
+//! somebody else's repository and lead anywhere.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,10 +17,10 @@ pub enum FileAccess {
 }
 
 /// Writes `bytes` under a temporary name beside `path`, flushes them to the disk and renames the file, so that no
-/// reader and no crash ever sees a part of it.
+/// reader and no crash ever sees a part of it. A link at `path` is replaced, and what it leads to stays as it is.
 pub fn write_atomic(path: &Path, bytes: &[u8], access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let replaced = fs::metadata(path).ok();
+    let replaced = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     let mut builder = Builder::new();
     builder.prefix(".agon-").suffix(".part");
     // The temporary file is private from its first moment; other permissions are given when they are known to be right.
@@ -33,6 +34,22 @@ pub fn write_atomic(path: &Path, bytes: &[u8], access: FileAccess) -> io::Result
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+/// Opens a file that grows line by line, and creates it if it does not exist. `options` says how. A link is refused, unless it is one
+/// of the system's own, such as `/dev/stdout`.
+pub fn open_growing(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link && !path.starts_with("/dev") {
+        return Err(io::Error::other("it is a link: name the file itself"));
+    }
+    #[cfg(unix)]
+    if !is_link {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Another process may put a link there at this moment.
+        options.custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default());
+    }
+    options.create(true).open(path)
 }
 
 #[cfg(unix)]
@@ -80,6 +97,32 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_atomic(&folder.path().join("no/such/folder"), b"x", FileAccess::Default).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_leads_to_is_not_written() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["mine", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "mine").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        symlink(&file, &link).unwrap();
+        let refused = open_growing(&link, OpenOptions::new().append(true)).unwrap_err();
+        assert!(refused.to_string().contains("a link"), "{refused}");
+        write_atomic(&link, b"theirs", FileAccess::Default).unwrap();
+        assert_eq!(
+            (fs::read_to_string(&file).unwrap(), fs::read_to_string(&link).unwrap()),
+            ("mine".into(), "theirs".into())
+        );
+        assert!(fs::symlink_metadata(&link).unwrap().is_file());
+        // A link that leads nowhere creates nothing there.
+        let (nowhere, dangling) = (folder.path().join("nowhere"), folder.path().join("dangling"));
+        symlink(&nowhere, &dangling).unwrap();
+        assert!(open_growing(&dangling, OpenOptions::new().append(true)).is_err());
+        assert!(!nowhere.exists());
+        open_growing(&file, OpenOptions::new().append(true)).unwrap().write_all(b" too").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine too");
     }
 
     #[cfg(unix)]

@@ -1,7 +1,8 @@
 //! What touches the machine, for every crate that does.
 //!
-//! - [`atomic_file`]: files that are written whole or not at all.
+//! - [`atomic_file`]: files that are written whole or not at all, and files that grow.
 //! - [`bounded_body`]: answers of servers, read no further than they may be long.
+//! - [`file_size_limit`]: a limit on the size of files is an error, not the end of the process.
 //! - [`input_file`]: files that a person names as input.
 //! - [`process_group`]: programs that end together with everything they started.
 //! - [`safe_text`]: other people's text, safe to print on a terminal.
@@ -13,14 +14,16 @@
 pub mod atomic_file;
 pub mod bounded_body;
 pub mod error_chain;
+pub mod file_size_limit;
 pub mod input_file;
 pub mod process_group;
 pub mod safe_text;
 pub mod tls;
 
-pub use atomic_file::{FileAccess, write_atomic};
+pub use atomic_file::{FileAccess, open_growing, write_atomic};
 pub use bounded_body::{BodyError, BoundedBody};
 pub use error_chain::innermost_reason;
+pub use file_size_limit::survive_file_size_limit;
 pub use input_file::open_input_file;
 pub use process_group::{ProcessGroup, ProcessPipes, kill_all_groups};
 pub use safe_text::{TextCleaner, clean_line, clean_text, visible_text};

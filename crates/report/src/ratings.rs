@@ -1,5 +1,7 @@
 //! Ratings of agents, as a table with sparklines and as a plot.
 
+use std::collections::BTreeMap;
+
 use crate::TerminalStyle;
 use crate::svg::{PICTURE_STYLES, cut_label, px};
 use crate::table::table;
@@ -23,6 +25,8 @@ pub struct RatedAgent {
     pub conformity: Option<f64>,
     /// When each of its rated debates ended, and its rating after it.
     pub history: Vec<(String, f64)>,
+    /// Where its debates were held, and what kind of models spoke in them.
+    pub held_in: Vec<String>,
 }
 
 /// A sparkline has at most this many ratings, the last ones.
@@ -32,7 +36,7 @@ const SPARKS_ASCII: [char; 4] = ['_', '-', '=', '#'];
 /// The smallest range of a scale, in points, so that small changes look small.
 const SPAN_MIN: f64 = 10.0;
 
-/// The table, in the order of the rows.
+/// The table, in the order of the rows, and under it where the debates were held.
 pub fn ratings_table(rows: &[RatedAgent], style: &TerminalStyle) -> String {
     let head = ["agent", "rating", "±", "games", "Brier", "with the winner", "course"];
     let head = head.map(|word| if style.unicode { word } else { if word == "±" { "+/-" } else { word } });
@@ -50,9 +54,21 @@ pub fn ratings_table(rows: &[RatedAgent], style: &TerminalStyle) -> String {
             spark(rated, style),
         ]
     };
-    let rows: Vec<Vec<String>> =
+    let table_rows: Vec<Vec<String>> =
         std::iter::once(head.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect();
-    table("", &rows, style)
+    format!("{}{}", table("", &table_rows, style), held_in(rows))
+}
+
+/// Where the debates behind the ratings were held, each place once with the agents that were rated there.
+fn held_in(rows: &[RatedAgent]) -> String {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for rated in rows {
+        for place in &rated.held_in {
+            places.entry(clean_line(place)).or_default().push(clean_line(&rated.agent));
+        }
+    }
+    let line = |(place, agents): (String, Vec<String>)| format!("Held in {place}: {}\n", agents.join(", "));
+    places.into_iter().map(line).collect()
 }
 
 /// A rating over time as a sparkline.
@@ -182,6 +198,7 @@ mod tests {
             brier: (course.len() > 2).then_some((0.125, 4)),
             conformity: (course.len() > 2).then_some(0.75),
             history,
+            held_in: vec!["~/work, server models".into()],
         }
     }
 
@@ -199,6 +216,7 @@ mod tests {
         openai/alpha  1544    210  4      0.125 of 4  75%              ▁▅▂█
         skeptic       1501    210  2      -           -                ▄▅
         new           1500    210  0      -           -
+        Held in ~/work, server models: openai/alpha, skeptic, new
         ");
         let plain = ratings_table(&rows, &TerminalStyle { unicode: false, ..style });
         assert!(plain.is_ascii(), "{plain}");

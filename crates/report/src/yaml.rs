@@ -1,5 +1,6 @@
 //! The outcome as YAML.
 
+use agon_core::invisible::is_invisible;
 use serde_json::Value;
 
 /// The document cannot be written as YAML.
@@ -7,28 +8,69 @@ use serde_json::Value;
 #[error("this debate cannot be written as YAML ({0}): export it with `--format json`")]
 pub struct NotYaml(#[from] serde_norway::Error);
 
-/// The outcome document as YAML, field for field. YAML escapes control characters, so nothing is cleaned. Readers of YAML 1.1 get
-/// the same document, although `no` without quotes is false for them.
+/// The outcome document as YAML, field for field. Control codes and characters that cannot be seen are escaped. Readers of YAML 1.1
+/// get the same document, although `no` without quotes is false for them.
 pub fn yaml(document: &Value) -> Result<String, NotYaml> {
     let text = document.to_string();
-    // The YAML writer has no option to quote strings. A placeholder that does not occur in the text is replaced by quotes.
-    let Some(sign) = ('\u{e000}'..='\u{f8ff}').find(|sign| !text.contains(*sign)) else {
-        return Ok(serde_norway::to_string(document)?);
-    };
-    Ok(serde_norway::to_string(&marked(document, sign))?.replace(sign, "'"))
+    // The YAML writer has no option to quote strings. A placeholder that does not occur in the text is replaced by the quoted string.
+    let mark = (0_u32..).map(|n| format!("\u{e000}{n}\u{e000}")).find(|mark| !text.contains(mark));
+    let mut quoted = QuotedStrings { mark: mark.unwrap_or_default(), strings: Vec::new() };
+    let written = serde_norway::to_string(&quoted.marked(document))?;
+    // Every second piece is the number of a string.
+    let pieces = written.split(&quoted.mark).enumerate().map(|(place, piece)| match place % 2 {
+        0 => piece,
+        _ => piece.parse().ok().and_then(|n: usize| quoted.strings.get(n)).map_or(piece, String::as_str),
+    });
+    Ok(pieces.collect())
 }
 
-fn marked(value: &Value, sign: char) -> Value {
-    let mark = |text: &str| if is_ambiguous(text) { format!("{sign}{text}{sign}") } else { text.to_owned() };
-    match value {
-        Value::String(text) => mark(text).into(),
-        Value::Array(items) => items.iter().map(|item| marked(item, sign)).collect(),
-        Value::Object(fields) => {
-            let fields = fields.iter().map(|(key, field)| (mark(key), marked(field, sign)));
-            fields.collect::<serde_json::Map<_, _>>().into()
+/// The strings that must be in quotes, as they are written in the end.
+struct QuotedStrings {
+    mark: String,
+    strings: Vec<String>,
+}
+
+impl QuotedStrings {
+    fn marked(&mut self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.mark(text).into(),
+            Value::Array(items) => items.iter().map(|item| self.marked(item)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(key, field)| (self.mark(key), self.marked(field)));
+                fields.collect::<serde_json::Map<_, _>>().into()
+            }
+            other => other.clone(),
         }
-        other => other.clone(),
     }
+
+    fn mark(&mut self, text: &str) -> String {
+        let quoted = match text {
+            _ if text.chars().any(is_hidden) => escaped(text),
+            _ if is_ambiguous(text) => format!("'{text}'"),
+            _ => return text.to_owned(),
+        };
+        self.strings.push(quoted);
+        format!("{mark}{}{mark}", self.strings.len() - 1, mark = self.mark)
+    }
+}
+
+/// Whether a reader would not see this character, or a terminal would obey it.
+fn is_hidden(c: char) -> bool {
+    is_invisible(c) || ('\u{7f}'..='\u{9f}').contains(&c)
+}
+
+/// A string in double quotes, with hidden characters as `\u202e`. What JSON escapes, YAML reads in the same way, except for pairs of
+/// surrogates.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in Value::from(text).to_string().chars() {
+        match u32::from(c) {
+            _ if !is_hidden(c) => escaped.push(c),
+            code @ 0..=0xffff => escaped.push_str(&format!("\\u{code:04x}")),
+            code => escaped.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    escaped
 }
 
 /// Whether a reader of YAML 1.1 may read a string without quotes as a boolean, a number, a date or a time. Strings that only look
@@ -96,7 +138,36 @@ mod tests {
             yaml(&json!({"a": "Tabs, not spaces", "b": "none"})).unwrap(),
             "a: Tabs, not spaces\nb: none\n"
         );
-        let odd = json!({"a": "\u{e000}no\u{e000}", "b": "no"});
+        let odd = json!({"a": "\u{e000}no\u{e000}", "b": "no", "c": "\u{e000}0\u{e000}", "d": "\u{e000}1"});
         assert_eq!(serde_norway::from_str::<Value>(&yaml(&odd).unwrap()).unwrap(), odd);
+    }
+
+    #[test]
+    fn no_hidden_character_is_raw_and_the_document_stays_the_same() {
+        let hidden = [
+            "\u{202e}",
+            "\u{9b}",
+            "\u{7f}",
+            "\u{85}",
+            "\u{2028}",
+            "\u{feff}",
+            "\u{e0041}",
+            "\u{200b}",
+            "\u{fe0f}",
+        ];
+        for hidden in hidden {
+            for text in [
+                hidden.to_owned(),
+                format!("no{hidden}"),
+                format!("two\nlines{hidden}\n"),
+                format!("a \"quote\" and a \\ and: {hidden} # x"),
+            ] {
+                let document = json!({"value": text, &text: [text, {"deep": text}]});
+                let written = yaml(&document).unwrap();
+                assert!(!written.chars().any(is_hidden), "{written:?}");
+                assert_eq!(serde_norway::from_str::<Value>(&written).unwrap(), document, "{written}");
+            }
+        }
+        assert_eq!(yaml(&json!({"a": "x\u{202e}\u{e0041}"})).unwrap(), "a: \"x\\u202e\\U000e0041\"\n");
     }
 }

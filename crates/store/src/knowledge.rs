@@ -1,5 +1,6 @@
 //! The knowledge store: what debates decided and on what evidence, and what people have added.
 
+use agon_core::DebateProvenance;
 use agon_core::event::sha256;
 use agon_core::lesson::{DebateLesson, LessonDecision};
 use agon_engine::StoreError;
@@ -8,6 +9,7 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
+use crate::log_table::read_provenance;
 use crate::sql::{CachedSql, sql_limit, stored_by_name};
 use crate::store_fault::{StoreFault, refused};
 use crate::vectors::{self, VectorSource};
@@ -65,6 +67,8 @@ pub struct KnowledgeEntry {
     pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of the debate that decided it.
     pub receipt: Option<LogReceipt>,
+    /// Where that debate was held, and what kind of models spoke in it.
+    pub provenance: Option<DebateProvenance>,
 }
 
 /// How much of a decision's answer an entry holds.
@@ -117,7 +121,7 @@ impl SqliteStore {
 const ENTRY_COLUMNS: &str = "k.id, k.kind, k.title, k.text, k.source,
     (SELECT id FROM debates WHERE n = k.debate), k.confidence, k.created_at,
     (SELECT turned_out FROM resolutions WHERE debate = k.debate ORDER BY n DESC LIMIT 1),
-    k.head, k.events";
+    k.head, k.events, (SELECT provenance FROM debates WHERE n = k.debate)";
 
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
     let turned_out: Option<String> = row.get(8)?;
@@ -132,6 +136,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
         at: row.get(7)?,
         turned_out: turned_out.as_deref().and_then(OutcomeTruth::from_name),
         receipt: LogReceipt::read(row, 9)?,
+        provenance: read_provenance(row, 11)?,
     })
 }
 

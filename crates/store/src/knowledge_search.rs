@@ -11,6 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use agon_core::DebateProvenance;
 use agon_engine::StoreError;
 use agon_measure::calibration::OutcomeTruth;
 use rusqlite::{Connection, params};
@@ -54,6 +55,8 @@ pub struct KnowledgeHit {
     pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of the debate that decided it.
     pub receipt: Option<LogReceipt>,
+    /// Where that debate was held, and what kind of models spoke in it.
+    pub provenance: Option<DebateProvenance>,
     /// Comparable only with the other hits of the same search.
     pub score: f64,
     /// How it was found.
@@ -119,8 +122,10 @@ impl SqliteStore {
 
 fn hit(db: &Connection, n: i64, score: f64, by: MatchedBy) -> rusqlite::Result<Option<KnowledgeHit>> {
     Ok(knowledge::entry(db, n)?.map(|entry| {
-        let KnowledgeEntry { id, kind, title, text, source, debate, at, turned_out, receipt, .. } = entry;
-        KnowledgeHit { id, kind, title, text, source, debate, at, turned_out, receipt, score, by }
+        let KnowledgeEntry {
+            id, kind, title, text, source, debate, at, turned_out, receipt, provenance, ..
+        } = entry;
+        KnowledgeHit { id, kind, title, text, source, debate, at, turned_out, receipt, provenance, score, by }
     }))
 }
 

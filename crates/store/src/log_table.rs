@@ -1,7 +1,8 @@
 //! The logs: appending to them and reading them.
 
 use agon_core::event::LogEntry;
-use agon_core::{Brief, Event, LogRecord, Status};
+use agon_core::provenance::PROVENANCE;
+use agon_core::{Brief, DebateProvenance, Event, LogRecord, Status};
 use agon_engine::StoreError;
 use rusqlite::{Connection, Row, params};
 
@@ -107,11 +108,20 @@ fn open(db: &Connection, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> R
         return Err(StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id)));
     }
     let parent = brief.parent.as_ref().map(|parent| parent.id.as_str());
-    let values = params![id, brief.protocol, brief.question, brief.created_at, parent, holder.name()?];
+    let provenance = brief.part(PROVENANCE).map(|file| file.text.as_str());
+    let values =
+        params![id, brief.protocol, brief.question, brief.created_at, parent, provenance, holder.name()?];
     Ok(db.insert(
-        "INSERT INTO debates (id, protocol, question, created_at, parent, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO debates (id, protocol, question, created_at, parent, provenance, owner)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         values,
     )?)
+}
+
+/// A column `provenance` of `debates`.
+pub(crate) fn read_provenance(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DebateProvenance>> {
+    let json = row.get_ref(column)?.as_str_or_null()?;
+    Ok(json.and_then(|json| serde_json::from_str(json).ok()))
 }
 
 fn status_name(status: Status) -> &'static str {

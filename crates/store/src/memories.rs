@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use agon_core::DebateProvenance;
 use agon_core::lesson::{DebateLesson, LessonDecision, LessonSeat};
 use agon_engine::StoreError;
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
@@ -16,6 +17,7 @@ use serde::Serialize;
 use crate::SqliteStore;
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
 use crate::knowledge_search::{lowercase_words, significant_words};
+use crate::log_table::read_provenance;
 use crate::resolutions;
 use crate::sql::CachedSql;
 use crate::store_fault::StoreFault;
@@ -38,6 +40,8 @@ pub struct MemoryHit {
     pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of that last debate.
     pub receipt: Option<LogReceipt>,
+    /// Where that debate was held, and what kind of models spoke in it.
+    pub provenance: Option<DebateProvenance>,
     /// How fast it fades by now.
     pub tier: MemoryTier,
     /// How often it was observed.
@@ -330,8 +334,9 @@ impl QuerySimilarity {
 }
 
 fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
-    let mut query = db.prepare_cached("SELECT id FROM debates WHERE n = ?1")?;
-    let debate = query.query_row([memory.debate], |row| row.get(0))?;
+    let mut query = db.prepare_cached("SELECT id, provenance FROM debates WHERE n = ?1")?;
+    let (debate, provenance) =
+        query.query_row([memory.debate], |row| Ok((row.get(0)?, read_provenance(row, 1)?)))?;
     let sql = "SELECT label, won, head, events FROM memory_observations
          WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1";
     let observed: Option<(String, bool, Option<LogReceipt>)> =
@@ -346,5 +351,6 @@ fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, St
         None => (None, None),
     };
     let FadedMemory { n, agent, text, at, item: MemoryState { tier, seen, .. }, .. } = memory;
-    Ok(MemoryHit { id: format!("m-{n}"), agent, text, debate, at, turned_out, receipt, tier, seen, score })
+    let id = format!("m-{n}");
+    Ok(MemoryHit { id, agent, text, debate, at, turned_out, receipt, provenance, tier, seen, score })
 }

@@ -1,9 +1,9 @@
 //! Agents' ratings. They follow from the logs and are stored so that nobody has to read all logs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use agon_core::DebateLesson;
 use agon_core::lesson::AgentStanding;
+use agon_core::{DebateLesson, DebateProvenance};
 use agon_engine::StoreError;
 use agon_measure::calibration::CalibrationTally;
 use agon_measure::ratings::{
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::SqliteStore;
 use crate::closed_debates::ClosedDebate;
+use crate::log_table::read_provenance;
 use crate::resolutions::resolution_from_columns;
 use crate::sql::CachedSql;
 use crate::store_fault::StoreFault;
@@ -35,6 +36,8 @@ pub struct AgentRating {
     pub conformity: Option<f64>,
     /// How many ballots that share counts.
     pub ballots: u32,
+    /// Where its debates were held, and what kind of models spoke in them, each once.
+    pub provenance: Vec<DebateProvenance>,
 }
 
 impl SqliteStore {
@@ -129,6 +132,7 @@ fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
         ratings.entry(agent).or_default().history.push(point);
     }
     let (calibrations, conformities) = (calibrations(db)?, conformities(db)?);
+    let mut provenances = provenances(db)?;
     for agent in calibrations.keys().chain(conformities.keys()) {
         ratings.entry(agent.clone()).or_default();
     }
@@ -140,7 +144,8 @@ fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
             let conformity = (ballots > 0).then(|| f64::from(winning) / f64::from(ballots));
             let (brier, calibration_error) = (calibration.brier(), calibration.expected_error());
             let resolved = calibration.resolved();
-            AgentRating { agent, rating, brier, calibration_error, resolved, conformity, ballots }
+            let provenance = provenances.remove(&agent).unwrap_or_default().into_iter().collect();
+            AgentRating { agent, rating, brier, calibration_error, resolved, conformity, ballots, provenance }
         })
         .collect();
     all.sort_by(|a, b| b.rating.elo.total_cmp(&a.rating.elo).then_with(|| a.agent.cmp(&b.agent)));
@@ -154,6 +159,18 @@ fn history(db: &Connection) -> rusqlite::Result<Vec<(String, RatingPoint)>> {
         let (debate, at) = (row.get(1)?, row.get(2)?);
         Ok((row.get(0)?, RatingPoint { debate, at, elo: row.get(3)?, glicko: row.get(4)? }))
     })
+}
+
+/// Where each agent was rated or voted.
+fn provenances(db: &Connection) -> rusqlite::Result<HashMap<String, BTreeSet<DebateProvenance>>> {
+    let sql = "SELECT DISTINCT a.agent, d.provenance
+         FROM (SELECT agent, debate FROM rating_history UNION SELECT agent, debate FROM ballots) AS a
+             JOIN debates AS d ON d.n = a.debate";
+    let mut all: HashMap<String, BTreeSet<DebateProvenance>> = HashMap::new();
+    for (agent, provenance) in db.read_all(sql, [], |row| Ok((row.get(0)?, read_provenance(row, 1)?)))? {
+        all.entry(agent).or_default().extend(provenance);
+    }
+    Ok(all)
 }
 
 /// How each agent's ballots compare with what turned out, by the last resolution of each debate.

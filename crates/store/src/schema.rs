@@ -6,7 +6,10 @@ use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, SQLite's `user_version`. Versions 1 to 3 were those of agon's first
 /// edition. To change the tables, raise it and migrate files of version 4 and later.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
+
+/// From version 4 to 5. Debates of version 4 do not say where they were held.
+const FROM_VERSION_4: &str = "ALTER TABLE debates ADD COLUMN provenance TEXT";
 
 /// The `application_id` that marks a file as a store: "Agon".
 const APPLICATION: i64 = 0x4167_6f6e;
@@ -16,18 +19,20 @@ const TABLES: &str = include_str!("schema.sql");
 #[derive(Debug, PartialEq, Eq)]
 enum FileState {
     Empty,
+    /// It has the tables of version 4.
+    Version4,
     Ready,
 }
 
 /// Prepares a connection for writing: refuses a file that is not a store of this version and leaves it untouched,
-/// creates the tables in an empty one, and sets what must hold for every commit.
+/// creates the tables in an empty one, brings older ones up to date, and sets what must hold for every commit.
 pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
     let state = check(connection)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Forgotten knowledge is overwritten, not only unlinked.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
-    if state == FileState::Empty {
+    if state != FileState::Ready {
         create_tables(connection)?;
     }
     Ok(())
@@ -37,6 +42,9 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
 pub(crate) fn check_readable(connection: &Connection) -> Result<(), StoreFault> {
     match check(connection)? {
         FileState::Ready => Ok(()),
+        FileState::Version4 => Err(StoreFault::Failed(
+            "an older agon wrote it, and it cannot be written to bring it up to date".into(),
+        )),
         FileState::Empty => Err(StoreFault::Failed("it has no tables yet, and it cannot be written".into())),
     }
 }
@@ -52,6 +60,7 @@ fn check(connection: &Connection) -> Result<FileState, StoreFault> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let why = match (application, version) {
         (APPLICATION, VERSION) => return Ok(FileState::Ready),
+        (APPLICATION, 4) => return Ok(FileState::Version4),
         (0, 0) if tables == 0 => return Ok(FileState::Empty),
         (APPLICATION, _) if version > VERSION => {
             format!(
@@ -67,13 +76,16 @@ fn check(connection: &Connection) -> Result<FileState, StoreFault> {
     Err(StoreFault::Failed(why))
 }
 
+/// Creates the tables of an empty file, and brings older ones up to date.
 fn create_tables(connection: &mut Connection) -> Result<(), StoreFault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have created them while this one waited for the write lock.
-    if check(&transaction)? == FileState::Empty {
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
+    // Another process may have done it while this one waited for the write lock.
+    match check(&transaction)? {
+        FileState::Ready => {}
+        FileState::Empty => transaction.execute_batch(TABLES)?,
+        FileState::Version4 => transaction.execute_batch(FROM_VERSION_4)?,
     }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(transaction.commit()?)
 }

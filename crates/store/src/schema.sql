@@ -10,7 +10,8 @@ CREATE TABLE debates (
     created_at TEXT NOT NULL,
     parent TEXT,
     status TEXT, -- of the outcome; NULL until the debate closes
-    owner TEXT   -- the lock file of the process that runs it
+    owner TEXT,  -- the lock file of the process that runs it
+    provenance TEXT -- where it was held and who spoke in it, as JSON; NULL if its brief does not say
 ) STRICT;
 -- Events are stored in the order in which they are written, whatever debate they belong to. A commit then touches few
 -- pages, however many debates run.

@@ -16,7 +16,8 @@ use super::paths::Environment;
 pub const TIMEOUT_KEY: &str = "execution.timeout.per_llm_call";
 /// The largest seed: JSON readers that store numbers as floats keep 53 bits.
 pub const SEED_MAX: u64 = (1 << 53) - 1;
-const DEFAULT_SAVE_FOLDER: &str = "agon-debates";
+/// The folder of `--save` if none is named.
+pub const DEFAULT_SAVE_FOLDER: &str = "agon-debates";
 
 /// `ID` of a stored debate.
 pub fn debate_id() -> Arg {
@@ -127,6 +128,12 @@ pub fn no_files() -> Arg {
     let folders: BTreeSet<&str> = folders.collect();
     let folders = folders.into_iter().collect::<Vec<_>>().join(" or ");
     switch("no-files", format!("Do not write record files into {folders}")).help_heading("Output")
+}
+
+/// `--remember`.
+pub fn remember() -> Arg {
+    let help = "Let later debates know of this one, also if a script speaks in it or an agon.toml of this folder is used";
+    switch("remember", help).help_heading("Output")
 }
 
 /// `--models` and `--seed`.
@@ -263,6 +270,8 @@ pub struct CliArguments {
     pub roles: BTreeMap<String, String>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// `--remember`.
+    pub remember: bool,
     /// The limits that are set.
     pub limits: LimitOverrides,
     /// `--set` and the protocol's own flags. Later pairs outrank earlier ones.
@@ -301,6 +310,7 @@ impl CliArguments {
             models: args.get_many::<String>("models").into_iter().flatten().cloned().collect(),
             roles: roles.into_iter().filter_map(role).collect(),
             seed: args.get_one("seed").copied(),
+            remember: matches!(args.try_get_one("remember"), Ok(Some(true))),
             limits: LimitOverrides {
                 timeout_ms: args.get_one("timeout").copied(),
                 deadline_ms: args.get_one("deadline").copied(),

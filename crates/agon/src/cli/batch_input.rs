@@ -43,12 +43,13 @@ struct RawBatchLine {
     seed: Option<u64>,
 }
 
-/// Reads every line and checks that a debate can be opened with it. The error names the number of the line.
+/// Reads every line and checks that a debate can be opened with it. `total_usd` is the budget of the whole batch. The error names the number of the line.
 pub fn read_batch(
     file: Option<&PathBuf>,
     builder: &BriefBuilder,
     seed: Option<u64>,
     models: &dyn ModelSource,
+    total_usd: Option<f64>,
 ) -> Result<Vec<BatchLine>, CliError> {
     let path = file.map(PathBuf::as_path).unwrap_or(Path::new("-"));
     let source: Box<dyn Read> = if path == Path::new("-") {
@@ -56,7 +57,7 @@ pub fn read_batch(
     } else {
         Box::new(std::fs::File::open(path).map_err(|why| CliError::file(path, input::read_error(&why)))?)
     };
-    let lines = parse_batch(source, path, builder, seed, models)?;
+    let lines = parse_batch(source, path, builder, seed, models, total_usd)?;
     match lines.is_empty() {
         true => Err(CliError::file(
             path,
@@ -72,6 +73,7 @@ pub(super) fn parse_batch(
     builder: &BriefBuilder,
     seed: Option<u64>,
     models: &dyn ModelSource,
+    total_usd: Option<f64>,
 ) -> Result<Vec<BatchLine>, CliError> {
     let mut reader = BufReader::new(source);
     let mut lines: Vec<BatchLine> = Vec::new();
@@ -98,7 +100,11 @@ pub(super) fn parse_batch(
         let raw: RawBatchLine = serde_json::from_str(text).map_err(|why| error(json_error(&why)))?;
         let line = batch_line(raw, lines.len(), builder, seed).map_err(&error)?;
         let line = BatchLine { hash: sha256(text), ..line };
-        let checked = builder.brief(line.subject.clone()).and_then(|brief| check_models(&brief, models));
+        let checked = builder.brief(line.subject.clone()).and_then(|mut brief| {
+            // A budget in dollars needs known prices, whether it is the debate's or the batch's.
+            brief.limits.usd = brief.limits.usd.or(total_usd);
+            check_models(&brief, models)
+        });
         checked.map_err(|why| match why {
             CliError::Input { sentence, help } => {
                 CliError::Input { sentence: error(sentence).to_string(), help }
@@ -156,7 +162,7 @@ mod tests {
         let builder = BriefBuilder::new(protocol, arguments, &Configuration::default()).unwrap();
         let models = agon_models::ModelCatalogue::new(agon_models::ModelsConfig::default(), |_| None)
             .with_scripts([("demo".to_owned(), "seats: {\"*\": {\"*\": Yes.}}")]);
-        parse_batch(text.as_bytes(), Path::new("in.jsonl"), &builder, Some(1), &models)
+        parse_batch(text.as_bytes(), Path::new("in.jsonl"), &builder, Some(1), &models, None)
             .map_err(|why| why.to_string())
     }
 

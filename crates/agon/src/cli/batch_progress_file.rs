@@ -8,9 +8,12 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use agon_engine::{BudgetUse, StoreError};
+use agon_store::SqliteStore;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::app::DebateHandle;
 use super::batch_input::BatchLine;
 use super::errors::CliError;
 use super::input;
@@ -31,6 +34,9 @@ struct BegunLine {
 struct WrittenLine {
     index: usize,
     status: String,
+    id: Option<String>,
+    /// Only an outcome has one.
+    usage: Option<IgnoredAny>,
 }
 
 /// The progress of a batch that writes to a file.
@@ -40,6 +46,8 @@ pub struct BatchProgressFile {
     file: File,
     /// The ids of debates that were begun and are not over, by the place of their line.
     begun: BTreeMap<usize, String>,
+    /// The ids of all debates that were begun, each with whether its outcome is written.
+    earlier: BTreeMap<String, bool>,
 }
 
 impl BatchProgressFile {
@@ -61,19 +69,42 @@ impl BatchProgressFile {
             return Err(CliError::file(out, sentence));
         }
         let written: Vec<WrittenLine> = read_lines(out)?;
+        let mut earlier: BTreeMap<String, bool> = begun.iter().map(|line| (line.id.clone(), false)).collect();
+        let with_outcome = written.iter().filter(|line| line.usage.is_some());
+        earlier.extend(with_outcome.filter_map(|line| Some((line.id.clone()?, true))));
         let done = written.into_iter().filter(|line| line.status != "interrupted");
         let done: BTreeSet<usize> = done.map(|line| line.index).collect();
         lines.retain(|line| !done.contains(&line.index));
         let begun = begun.into_iter().filter(|line| !done.contains(&line.index));
         let begun = begun.map(|line| (line.index, line.id)).collect();
         let error = |why: std::io::Error| CliError::file(&path, format!("it cannot be written: {why}"));
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(error)?;
-        Ok(Self { path, file, begun })
+        let file = agon_host::open_growing(&path, OpenOptions::new().append(true)).map_err(error)?;
+        Ok(Self { path, file, begun, earlier })
     }
 
     /// Forgets an earlier batch with this output.
     pub fn remove(out: &Path) {
         drop(std::fs::remove_file(progress_path(out)));
+    }
+
+    /// What the debates of earlier runs have used, by their logs. A debate that was begun and has no log made no call.
+    pub fn used_before(&self, store: &SqliteStore) -> Result<BudgetUse, CliError> {
+        let mut used = BudgetUse::default();
+        for (id, has_outcome) in &self.earlier {
+            let handle = DebateHandle { store: store.clone(), id: id.clone() };
+            used = match handle.read() {
+                Ok(stored) => used.plus(BudgetUse::of_debate(&stored.debate)),
+                Err(CliError::Store(StoreError::Unknown(_))) if !has_outcome => used,
+                Err(CliError::Store(StoreError::Unknown(_))) => {
+                    return Err(CliError::input(format!(
+                        "what debate {id} of this batch has used is not known, because the store does not have it"
+                    ))
+                    .with_help("name the store of the earlier runs with --db, or omit the limits on the batch"));
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(used)
     }
 
     /// The debate of a line that was begun and is not over.

@@ -1,12 +1,13 @@
 //! From the arguments and the configuration to the brief that opens a debate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
 use agon_core::{
-    Brief, BriefFile, DebateLimits, LOG_VERSION, OptionKind, OptionSpec, Protocol, ProtocolInfo, Request,
+    Brief, BriefFile, DebateLimits, DebateProvenance, LOG_VERSION, ModelKind, OptionKind, OptionSpec,
+    Protocol, ProtocolInfo, Request, Seat,
 };
 use agon_engine::ModelSource as _;
 use agon_models::ModelCatalogue;
@@ -18,7 +19,8 @@ use super::configuration::{Configuration, OptionPairs};
 use super::errors::CliError;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::model_directory::unknown_pulse_source;
-use super::{clock, debate_ids, history, input};
+use super::paths::process_env;
+use super::{clock, debate_ids, history, input, paths};
 
 /// The option that tells a protocol which embeddings are in use.
 pub const EMBEDDINGS_OPTION: &str = "embeddings";
@@ -37,6 +39,10 @@ pub struct BriefBuilder {
     seed: Option<u64>,
     /// The store that knows how the agents did before.
     store: Option<SqliteStore>,
+    /// `--remember`.
+    remember: bool,
+    /// The models behind named agents.
+    agents: BTreeMap<String, String>,
     /// Hashed once, because they are the same for every debate.
     templates: BTreeMap<String, String>,
 }
@@ -94,6 +100,13 @@ impl BriefBuilder {
             limits: arguments.limits.apply_to(&limits),
             seed: arguments.seed,
             store: None,
+            remember: arguments.remember,
+            agents: configuration
+                .models_config
+                .agents
+                .iter()
+                .map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()))
+                .collect(),
             templates: template_hashes(protocol),
         })
     }
@@ -194,6 +207,9 @@ impl BriefBuilder {
         let seed = subject.seed.or(self.seed).map_or_else(debate_ids::new_seed, Ok)?;
         let mut request = Request { question, files, models, roles: self.roles.clone(), options, seed };
         let seats = self.protocol.seats(&request)?;
+        if info.is_rated {
+            request.files.push(self.provenance(&seats, !found.is_empty())?);
+        }
         if let Some(store) = &self.store {
             request.files.extend(history::history_file(store, &seats)?);
         }
@@ -217,6 +233,20 @@ impl BriefBuilder {
             created_at: clock::rfc3339(now_s),
             parent: None,
         })
+    }
+
+    /// Where a debate with these seats is held, and what kind of models speak in it.
+    fn provenance(&self, seats: &[Seat], found_configuration: bool) -> Result<BriefFile, CliError> {
+        let links = seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
+        let answering = links.flat_map(|link| self.agents.get(link).map_or(link, String::as_str).split('|'));
+        let models: BTreeSet<ModelKind> = answering.filter_map(ModelKind::of_model).collect();
+        let provenance = DebateProvenance {
+            folder: paths::working_folder(&process_env),
+            found_configuration,
+            models: models.into_iter().collect(),
+            remember: self.remember,
+        };
+        provenance.file().map_err(|why| CliError::System(format!("the provenance cannot be written: {why}")))
     }
 
     fn has_option(&self, key: &str) -> bool {
@@ -253,8 +283,11 @@ pub fn split_timeout(options: OptionPairs) -> Result<(Option<u64>, OptionPairs),
 #[cfg(test)]
 mod tests {
     use agon_core::lesson::{AgentStanding, STANDINGS};
+    use agon_core::provenance::provenance;
+    use agon_models::AgentConfig;
 
     use super::*;
+    use crate::cli::found_configuration::FoundConfiguration;
 
     fn configuration() -> Configuration {
         Configuration {
@@ -306,6 +339,34 @@ mod tests {
         assert_eq!((&one.seats, one.seed, &one.options), (&other.seats, other.seed, &other.options));
         assert_ne!(one.nonce, other.nonce);
         assert!(one.nonce.len() == 32 && one.nonce.chars().all(|c| c.is_ascii_hexdigit()), "{}", one.nonce);
+    }
+
+    #[test]
+    fn a_rated_debate_says_where_it_is_held_and_who_speaks() {
+        let protocol = agon_protocols::all().find(|protocol| protocol.info().is_rated).unwrap();
+        let name = protocol.info().name.to_owned();
+        let found = FoundConfiguration {
+            options: [(name, vec![("decide".to_owned(), "judge".to_owned())])].into(),
+            ..FoundConfiguration::default()
+        };
+        let mut configuration = Configuration { found: Some(found), ..Configuration::default() };
+        let anna = AgentConfig { model: "script/a.yaml".into(), charter: String::new() };
+        configuration.models_config.agents.insert("anna".into(), anna);
+        let held = |configuration: &Configuration, models: &[&str], remember| {
+            let models = models.iter().map(|name| (*name).to_owned()).collect();
+            let arguments = CliArguments { models, remember, ..CliArguments::default() };
+            let builder = BriefBuilder::new(protocol, arguments, configuration).unwrap();
+            provenance(&builder.brief(DebateSubject::question("Why?")).unwrap()).unwrap()
+        };
+        let one = held(&configuration, &["a/x|embedded/b", "agent/anna", "human/me"], false);
+        let kinds = [ModelKind::Server, ModelKind::Embedded, ModelKind::Human, ModelKind::Script];
+        assert_eq!((one.found_configuration, &one.models[..], one.remember), (true, &kinds[..], false));
+        let other = held(&Configuration::default(), &["command/x"], true);
+        assert_eq!(
+            (other.found_configuration, other.models, other.remember),
+            (false, vec![ModelKind::Command], true)
+        );
+        assert!(!other.folder.is_empty() && other.folder == one.folder);
     }
 
     #[test]

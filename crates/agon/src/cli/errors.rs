@@ -182,7 +182,7 @@ fn engine_status(error: &EngineError) -> u8 {
         EngineError::Invalid(_) | EngineError::Stopped { .. } => EXIT_BAD_INPUT,
         EngineError::Interrupted { .. } => EXIT_INTERRUPTED,
         EngineError::Store(error) => store_status(error),
-        EngineError::Corrupt(_) => EXIT_INCOMPLETE,
+        EngineError::Corrupt(_) | EngineError::UsedUp { .. } => EXIT_INCOMPLETE,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,17 +53,20 @@ pub struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Opens the file and reads its results. A line that a crash cut off is overwritten.
+    /// Opens the file, locks it for as long as this process lives, and reads its results. A line that a crash cut off is overwritten.
     pub fn open(path: &Path, plan: &EvalPlan) -> Result<(Self, StoredResults), CliError> {
         let write_error = |why: std::io::Error| CliError::file(path, format!("it cannot be written: {why}"));
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(why) => return Err(CliError::file(path, format!("it cannot be read: {why}"))),
-        };
+        let mut file =
+            agon_host::open_growing(path, OpenOptions::new().read(true).write(true)).map_err(write_error)?;
+        if file.try_lock().is_err() {
+            let sentence =
+                "another eval is writing to it: wait until it is done, or name another file with --out";
+            return Err(CliError::file(path, sentence));
+        }
+        let mut bytes = Vec::new();
+        let read = file.read_to_end(&mut bytes);
+        read.map_err(|why| CliError::file(path, format!("it cannot be read: {why}")))?;
         let stored = StoredResults::read(plan, &bytes).map_err(|why| CliError::file(path, why))?;
-        let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
-        let mut file = options.map_err(write_error)?;
         file.set_len(stored.length as u64).map_err(write_error)?;
         file.seek(SeekFrom::End(0)).map_err(write_error)?;
         let mut results = Self { path: path.to_owned(), file };

@@ -157,6 +157,13 @@ fn run_git_diff(before: &[&str], after: &[&str], range: &str) -> Result<std::pro
     ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))
 }
 
+/// Whether the working directory belongs to a git repository.
+fn is_in_repository() -> bool {
+    let mut git = std::process::Command::new("git");
+    let ran = git.args(["rev-parse", "--git-dir"]).stdin(std::process::Stdio::null()).output();
+    ran.is_ok_and(|ran| ran.status.success())
+}
+
 /// What changes in a range of commits of the repository in the working directory.
 fn git_diff(range: &str) -> Result<String, CliError> {
     if Path::new(range).exists() {
@@ -169,6 +176,11 @@ fn git_diff(range: &str) -> Result<String, CliError> {
         ran = run_git_diff(&[], &["--text"], range)?;
     }
     if !ran.status.success() {
+        if !is_in_repository() {
+            let sentence = format!("{range} is a range of commits, but this folder is in no git repository");
+            return Err(CliError::input(sentence)
+                .with_help("change to the repository's folder; or write the diff to a file and name that"));
+        }
         let why = String::from_utf8_lossy(&ran.stderr);
         let why = why.lines().next().unwrap_or("git diff failed").trim().to_owned();
         return Err(CliError::input(format!("the range {range}: {why}")));

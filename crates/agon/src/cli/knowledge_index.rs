@@ -107,6 +107,7 @@ fn knowledge_item(hit: KnowledgeHit) -> ContextItem {
         turned_out: hit.turned_out.map(resolution),
         agent: None,
         score: Some(hit.score),
+        provenance: hit.provenance.map(|provenance| provenance.words()),
     }
 }
 
@@ -120,6 +121,7 @@ fn memory_item(hit: MemoryHit) -> ContextItem {
         turned_out: hit.turned_out.map(resolution),
         agent: Some(hit.agent),
         score: Some(hit.score),
+        provenance: hit.provenance.map(|provenance| provenance.words()),
     }
 }
 

@@ -54,6 +54,17 @@ fn data_folder(env: Environment) -> Option<PathBuf> {
     non_empty(env, "AGON_HOME").or_else(|| platform_folder(env, FolderPurpose::Data))
 }
 
+/// The working directory as a provenance names it: below the user's home, with `~` for that.
+pub fn working_folder(env: Environment) -> String {
+    let Ok(folder) = std::env::current_dir() else { return "an unknown folder".to_owned() };
+    let below = non_empty(env, "HOME").and_then(|home| Some(folder.strip_prefix(home).ok()?.to_owned()));
+    match below {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => Path::new("~").join(below).to_string_lossy().into_owned(),
+        None => folder.to_string_lossy().into_owned(),
+    }
+}
+
 fn non_empty(env: Environment, name: &str) -> Option<PathBuf> {
     env(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

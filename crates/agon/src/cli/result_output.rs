@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Brief, Debate, Protocol, document};
+use agon_core::{Brief, BriefFile, Debate, Protocol, ProtocolInfo, document};
 use agon_report::{GateFormat, gate_report, markdown_report, terminal_report};
 
 use super::app::App;
-use super::arguments::shell_quoted;
+use super::arguments::{DEFAULT_SAVE_FOLDER, shell_quoted};
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
 use super::{output, records};
 
 /// Written after the report. If it exists, the debate was saved here before.
 const OUTCOME_FILE: &str = "outcome.json";
+
+/// The part of a brief that says that its debate was opened with `--no-files`.
+const NO_FILES_PART: &str = "no_files";
 
 /// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,19 @@ impl ResultOutput {
         }
     }
 
+    /// Writes down in the brief that the user wants no record files, so that a resumed debate writes none either.
+    pub fn write_no_files(&self, info: &ProtocolInfo, brief: &mut Brief) {
+        if !self.writes_records && info.record_folder.is_some() && brief.part(NO_FILES_PART).is_none() {
+            let part = Some(NO_FILES_PART.to_owned());
+            brief.files.push(BriefFile { path: NO_FILES_PART.to_owned(), text: String::new(), part });
+        }
+    }
+
+    /// Writes no record files if the debate was opened so.
+    pub fn read_no_files(&mut self, brief: &Brief) {
+        self.writes_records &= brief.part(NO_FILES_PART).is_none();
+    }
+
     /// Does not write the protocol's records into its own folder.
     pub fn skip_records(&mut self) {
         self.writes_records = false;
@@ -91,6 +107,10 @@ impl ResultOutput {
         let (Some(parent), Some(folder)) = (&self.save_folder, self.debate_folder(&brief.id)) else {
             return Ok(());
         };
+        if parent == Path::new(DEFAULT_SAVE_FOLDER) && parent.is_symlink() {
+            let sentence = "it is a link, and you did not name it: name a folder with --save DIR";
+            return Err(CliError::file(parent, sentence));
+        }
         output::create_folder(parent)?;
         // Records of an interrupted debate may be there already; an outcome is written once.
         match folder.join(OUTCOME_FILE).exists() {

@@ -137,7 +137,8 @@ fn has_fallback(brief: &Brief, name: &str) -> bool {
 }
 
 fn unknown_price(name: &str) -> CliError {
-    let error = CliError::input(format!("--budget-usd needs the price of {name}, which is not known"));
+    let error =
+        CliError::input(format!("a budget in US dollars needs the price of {name}, which is not known"));
     match name.strip_prefix("command/") {
         // The tokens of a program are not counted, so its price can only be nothing.
         Some(program) => error

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use agon_core::event::open_all;
-use agon_core::{BrokenChain, Corrupt, Debate, LogRecord, play};
+use agon_core::{Ask, BrokenChain, Corrupt, Debate, LogRecord, Reply, play};
+use agon_engine::answer_value;
 use agon_store::ListedDebate;
 use serde::Deserialize;
 use serde_json::Value;
@@ -121,14 +122,14 @@ pub fn check_log(raw: RawLog, companion: &LogCompanion) -> Result<(Vec<LogRecord
     Ok((records, debate))
 }
 
-/// Computes every step of a debate again. Returns why that is not possible: another version of Agon wrote the log. A step that its own
+/// Computes every step of a debate again: what is asked, what replies mean and how it ends. Returns why that is not possible: another version of Agon wrote the log. A step that its own
 /// version would not have taken is a fault: somebody changed it and computed the hashes anew.
 pub fn replay_log(records: &[LogRecord], debate: &Debate) -> Result<Option<String>, LogFault> {
     let brief = &debate.brief;
     let Some(protocol) = agon_protocols::find(&brief.protocol) else {
         return Ok(Some(format!("this version of agon has no protocol {:?}", brief.protocol)));
     };
-    let why = match play::replay(protocol, records) {
+    let why = match play::replay_with(protocol, records, &mut check_reply) {
         Ok(_) => return Ok(None),
         Err(why) => why,
     };
@@ -140,6 +141,15 @@ pub fn replay_log(records: &[LogRecord], debate: &Debate) -> Result<Option<Strin
             Err(LogFault { event: Some(seq), reason: why.to_string() })
         }
         _ => Err(LogFault::new(why.to_string())),
+    }
+}
+
+/// Whether the value of a reply is what its text says.
+fn check_reply(ask: &Ask, reply: &Reply) -> Result<(), String> {
+    let Reply::Said { text, value, cut_off, .. } = reply else { return Ok(()) };
+    match answer_value(ask.schema.as_deref(), text, *cut_off) {
+        Ok(said) if said == *value => Ok(()),
+        _ => Err(format!("the value of {}'s reply is not what its text says", ask.seat)),
     }
 }
 

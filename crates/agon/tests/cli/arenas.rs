@@ -33,6 +33,50 @@ fn arena(home: &Home, args: &[&str]) -> Said {
     home.agon(&[&common[..], &["--models", "agent/anna,agent/ben,agent/cleo"], args].concat())
 }
 
+/// An arena of which later ones know, although a script speaks in it.
+fn remembered(home: &Home, args: &[&str]) -> Said {
+    arena(home, &[&["--remember"], args].concat())
+}
+
+/// "scripts and untrusted folders write neither by default"; "provenance (folder, trust of configuration, kind of model) is stored
+/// and shown".
+#[test]
+fn a_script_leaves_nothing_unless_the_user_asks_for_it() {
+    let home = home(demo_of("arena"));
+    let outcome = arena(&home, &["--json"]).ok().json();
+    assert_eq!(outcome["verdict"]["ratings"], json!([]));
+    assert!(outcome["warnings"].to_string().contains("because a script spoke in it"), "{outcome:#}");
+    assert_eq!(home.agon(&["ratings", "--json"]).ok().json(), json!([]));
+    assert_eq!(home.agon(&["knowledge", "list", "--json"]).ok().json(), json!([]));
+    let next = remembered(&home, &["--json"]).ok().json();
+    assert_eq!(next["verdict"]["context"], json!([]), "no memory either");
+
+    let folder = std::fs::canonicalize(home.path("")).unwrap();
+    let provenance =
+        json!({"folder": folder, "found_configuration": false, "models": ["script"], "remember": true});
+    let entry = home.agon(&["knowledge", "list", "--json"]).ok().json()[0].clone();
+    assert_eq!((&entry["debate"], &entry["provenance"]), (&next["id"], &provenance));
+    let rated = home.agon(&["ratings", "--json"]).ok().json();
+    assert_eq!((rated.as_array().unwrap().len(), &rated[0]["provenance"]), (3, &json!([provenance])));
+    let held_in = format!("{}, script models", folder.display());
+    for verb in [
+        &["knowledge", "show", entry["id"].as_str().unwrap()][..],
+        &["knowledge", "list"],
+        &["knowledge", "search", "call"],
+        &["ratings"],
+    ] {
+        let said = home.agon(verb).ok();
+        assert!(said.out.replace(['\n', ' '], "").contains(&held_in.replace(' ', "")), "{verb:?}: {said:?}");
+    }
+    let third = remembered(&home, &[]).ok();
+    assert!(
+        third.out.replace(['\n', ' '], "").contains(&format!("heldin{held_in}").replace(' ', "")),
+        "{third:?}"
+    );
+    let rebuilt = home.agon(&["ratings", "--rebuild"]).ok();
+    assert!(rebuilt.err.contains("nothing was different"), "{rebuilt:?}");
+}
+
 /// Three proposals, six critiques, revisions with one call of the clerk each, refinement, vote and judge. What is looked up on this
 /// machine is no call.
 #[test]
@@ -67,13 +111,13 @@ fn a_whole_arena() {
 fn ratings_after_two_arenas() {
     let home = home(demo_of("arena"));
     assert_eq!(home.agon(&["ratings", "--json"]).ok().json(), json!([]));
-    let first = arena(&home, &["--json"]).ok().json();
+    let first = remembered(&home, &["--json"]).ok().json();
     let change = |agent: &str| {
         let ratings = first["verdict"]["ratings"].as_array().unwrap();
         ratings.iter().find(|rated| rated["agent"] == agent).unwrap()["change"].as_f64().unwrap()
     };
     assert_eq!([change("anna"), change("ben"), change("cleo")], [16.0, -16.0, 0.0]);
-    arena(&home, &["--quiet"]).ok();
+    remembered(&home, &["--quiet"]).ok();
     let before = home.agon(&["ratings", "--json"]).ok();
     let ratings = before.json();
     let agents: Vec<&str> =
@@ -89,11 +133,13 @@ fn ratings_after_two_arenas() {
     assert_eq!(rebuilt.out, before.out, "the same numbers to the last digit");
     assert!(rebuilt.err.contains("nothing was different"), "{rebuilt:?}");
     assert_eq!(home.read("ratings.svg").matches("<polyline").count(), 3);
-    assert_snapshot!(home.agon(&["ratings"]).ok().out, @"
+    let folder = std::fs::canonicalize(home.path("")).unwrap();
+    assert_snapshot!(home.agon(&["ratings"]).ok().out.replace(&*folder.to_string_lossy(), "(folder)"), @"
     agent  rating  ±    games  Brier  with the winner  course
     anna   1531    218  2      -      100%             ▁█
     cleo   1500    208  2      -      100%             ▅▅
     ben    1469    218  2      -      0%               █▁
+    Held in (folder), script models: anna, cleo, ben
     ");
 }
 
@@ -101,7 +147,7 @@ fn ratings_after_two_arenas() {
 #[test]
 fn a_debate_that_turned_out_scores_its_voters() {
     let home = home(demo_of("arena"));
-    let outcome = arena(&home, &["--json"]).ok().json();
+    let outcome = remembered(&home, &["--json"]).ok().json();
     let id = outcome["id"].as_str().unwrap();
     let said = home.agon(&["resolve", id, "--winner", "agent-2", "--note", "The offers were taken."]).ok();
     assert!(said.out.ends_with("the decision turned out wrong\n"), "{said:?}");
@@ -141,7 +187,7 @@ fn a_debate_that_turned_out_scores_its_voters() {
 #[test]
 fn a_second_arena_gets_and_cites_what_the_first_decided() {
     let home = home(demo_of("arena"));
-    let first = arena(&home, &["--json"]).ok().json();
+    let first = remembered(&home, &["--json"]).ok().json();
     home.agon(&["resolve", "last", "--truth", "right"]).ok();
     // The agents of the second one cite the first item that they are shown.
     home.write(
@@ -195,7 +241,7 @@ fn a_second_arena_gets_and_cites_what_the_first_decided() {
 #[test]
 fn what_was_decided_has_the_receipt_of_its_debate() {
     let home = home(demo_of("arena"));
-    let outcome = arena(&home, &["--json"]).ok().json();
+    let outcome = remembered(&home, &["--json"]).ok().json();
     let id = outcome["id"].as_str().unwrap();
     let checked = home.agon(&["verify", id, "--json"]).ok().json();
     let entry = home.agon(&["knowledge", "list", "--json"]).ok().json()[0].clone();
@@ -229,7 +275,7 @@ fn what_a_person_adds_is_told_and_what_is_forgotten_is_not() {
 #[test]
 fn a_team_is_picked_by_rating() {
     let home = home(demo_of("arena"));
-    arena(&home, &["--quiet"]).ok();
+    remembered(&home, &["--quiet"]).ok();
     // The script's judge knows three proposals and fails with two; the team is picked all the same.
     let said = arena(&home, &["--team", "2", "--set", "explore=0", "--json"]).json();
     let team: Vec<&str> = said["verdict"]["team"]

@@ -135,6 +135,74 @@ fn a_batch_that_was_killed_goes_on() {
     assert!(other.status == Some(2) && other.err.contains("line 1 of the input"), "{other:?}");
 }
 
+/// "has a budget over the whole batch": never exceeded, also over several runs, and a higher one goes on where the last one ended.
+#[test]
+fn a_batch_keeps_to_its_budget_over_all_its_runs() {
+    let home = Home::new();
+    home.write(
+        "in.jsonl",
+        (0..4).map(|n| format!("{{\"question\": \"Question {n}?\"}}\n")).collect::<String>(),
+    );
+    let args =
+        ["batch", "in.jsonl", "--models", "script/tabs.yaml", "--concurrency", "3", "--out", "out.jsonl"];
+    let run = |limit: &str| home.agon(&[&args[..], &["--total-calls", limit]].concat());
+    let calls_made = || -> u64 {
+        let listed = home.agon(&["list", "--json"]).ok().json();
+        let ids = listed.as_array().unwrap().iter().map(|debate| debate["id"].as_str().unwrap().to_owned());
+        let sent = |id: String| {
+            let log = home.agon(&["export", &id, "--format", "json"]).ok().json()["log"].clone();
+            log.as_array()
+                .unwrap()
+                .iter()
+                .filter(|event| event["body"].as_str().unwrap().contains("\"sent\""))
+                .count()
+        };
+        ids.map(sent).sum::<usize>() as u64
+    };
+    let alone = home.debate()["usage"]["calls"].as_u64().unwrap();
+    // Enough for two of four debates and a part of another.
+    let first = run(&(2 * alone + 3).to_string());
+    assert_eq!(first.status, Some(3), "{first:?}");
+    assert!(
+        first.err.contains("the budget of the batch is used up") && first.err.contains("goes on"),
+        "{first:?}"
+    );
+    assert_eq!(calls_made() - alone, 2 * alone + 3, "all of it is used, and no more");
+    let again = run(&(2 * alone + 3).to_string());
+    assert_eq!((again.status, calls_made() - alone), (Some(3), 2 * alone + 3), "{again:?}");
+    run(&(4 * alone).to_string()).ok();
+    assert_eq!(calls_made() - alone, 4 * alone, "nothing was asked twice");
+    let outcomes = lines(&home.read("out.jsonl"));
+    let done: BTreeSet<u64> = outcomes
+        .iter()
+        .filter(|outcome| outcome["status"] == "complete")
+        .map(|outcome| outcome["index"].as_u64().unwrap())
+        .collect();
+    assert_eq!(done.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    // Without a file there is nothing to count on, and the debates are named.
+    let said = home.agon(&["batch", "in.jsonl", "--models", "script/tabs.yaml", "--total-calls", "1"]);
+    assert!(said.status == Some(3) && said.err.contains("agon resume "), "{said:?}");
+    let unpriced = home.agon(&["batch", "in.jsonl", "--models", "openai/unknown-model", "--total-usd", "1"]);
+    assert!(unpriced.status == Some(2) && unpriced.err.contains("needs the price"), "{unpriced:?}");
+}
+
+/// A repository may bring links under the names of outputs, and under names that the user never types.
+#[test]
+#[cfg(unix)]
+fn a_batch_writes_through_no_link() {
+    let home = Home::new();
+    home.write("in.jsonl", "{\"question\": \"a?\"}\n");
+    for link in ["out.jsonl", "out.jsonl.progress"] {
+        let target = home.path("elsewhere");
+        std::os::unix::fs::symlink(&target, home.path(link)).unwrap();
+        let said = home.agon(&["batch", "in.jsonl", "--models", "script/tabs.yaml", "--out", "out.jsonl"]);
+        assert!(said.status == Some(2) && said.err.contains("it is a link"), "{link}: {said:?}");
+        assert!(!target.exists(), "{link}");
+        std::fs::remove_file(home.path(link)).unwrap();
+        drop(std::fs::remove_file(home.path("out.jsonl.progress")));
+    }
+}
+
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_a_batch_in_order() {

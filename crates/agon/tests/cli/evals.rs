@@ -44,6 +44,28 @@ const POLLS: [&str; 8] = [
     "3",
 ];
 
+/// A seed that nobody chose is drawn and told, and the run goes on with it. Two runs do not write to one file.
+#[test]
+fn the_seed_is_drawn_and_told_and_the_results_are_locked() {
+    let home = home();
+    let seed = |file: &str| -> Value {
+        serde_json::from_str::<Value>(home.read(file).lines().next().unwrap()).unwrap()["seed"].clone()
+    };
+    let said = home.agon(&POLLS).ok();
+    let drawn = seed("q.results.jsonl");
+    assert!(said.err.contains(&format!("--seed {drawn} draws the same again")), "{said:?}");
+    let again = home.agon(&[&POLLS[..], &["--retry"]].concat()).ok();
+    assert!(!again.err.contains("the seed is"), "{again:?}");
+    assert_eq!(seed("q.results.jsonl"), drawn);
+    home.agon(&[&POLLS[..], &["--out", "other.jsonl"]].concat()).ok();
+    assert_ne!(seed("other.jsonl"), drawn, "one in 2^53");
+    let file = std::fs::File::options().write(true).open(home.path("other.jsonl")).unwrap();
+    file.lock().unwrap();
+    refused(&home, &["other.jsonl", "another eval is writing to it"], || {
+        home.agon(&[&POLLS[..], &["--out", "other.jsonl"]].concat())
+    });
+}
+
 #[test]
 fn accuracy_and_cost_are_told_for_every_arm() {
     let home = home();

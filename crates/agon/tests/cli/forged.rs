@@ -82,6 +82,19 @@ fn a_forged_log_without_a_signature_is_never_proven() {
     // The verdict says something else than the replies give.
     let answer = outcome["verdict"]["answer"].as_str().unwrap();
     broken(&check(rehashed(&exported, |place| place == last, answer, "Ship it.")), &format!("event {last}"));
+    // A reply whose words are changed but not what was made of them; a reply of a model that nobody asked.
+    let body = |place: usize| exported["log"][place]["body"].as_str().unwrap();
+    let is_reply =
+        |place: &usize| body(*place).contains("\"replied\"") && body(*place).contains("\"value\":{");
+    let reply = (0..last).find(is_reply).unwrap();
+    for (from, to, want) in [
+        ("\"text\":\"{", "\"text\":\"{\\\"analysis\\\":\\\"Bought.\\\",", "is not what its text says"),
+        ("script/tabs.yaml", "openai/gpt", "openai/gpt was not asked"),
+    ] {
+        let said = check(rehashed(&exported, |place| place == reply, from, to));
+        broken(&said, want);
+        broken(&said, &format!("event {reply}"));
+    }
     // The hash of a template says that another version wrote it, so that nothing is replayed.
     let opened: Value = serde_json::from_str(exported["log"][0]["body"].as_str().unwrap()).unwrap();
     let template = opened["event"]["brief"]["templates"]["deep/debater.hbs"].as_str();

@@ -229,6 +229,19 @@ fn a_finished_review_writes_nothing_again() {
     assert_eq!(council(&home), written);
 }
 
+/// "`resume` of a review started with `--no-files` writes" none either.
+#[test]
+fn a_review_without_files_stays_without_them_when_it_is_resumed() {
+    let home = home();
+    home.write("key.yaml", "seats:\n  \"*\":\n    r1: { fail: key }\n");
+    let args = ["review", "auth.py", "--models", "script/key.yaml", "--no-files", "--quiet"];
+    let stopped = home.agon(&args);
+    assert!(stopped.err.contains("agon resume"), "{stopped:?}");
+    home.write("key.yaml", SCRIPT);
+    assert_eq!(home.agon(&["resume", "last", "--quiet"]).status, Some(1));
+    assert!(!home.path(".agents").exists());
+}
+
 /// A place where nothing can be written costs a word and not the verdict.
 #[test]
 fn files_that_cannot_be_written_do_not_cost_the_verdict() {

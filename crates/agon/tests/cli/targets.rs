@@ -1,7 +1,7 @@
 //! What `agon review` is given: files, texts, diffs, stdin, and what is wrong with them.
 
 use crate::reviews::{home, review, unanimous};
-use crate::support::{Said, refused};
+use crate::support::{Home, Said, refused};
 
 /// "A TARGET that exists is a file; ... anything else, or after `--text`, is text." A diff alone is a target too.
 #[test]
@@ -149,4 +149,13 @@ fn a_git_range_and_a_folder_are_targets() {
     let both = review(&["--diff", "main~1...main"]);
     assert!(both.status == Some(2) && both.err.contains("also a file"), "{both:?}");
     review(&["--diff", "./main~1...main"]).ok();
+}
+
+#[test]
+fn a_range_of_commits_outside_of_a_repository_says_what_to_do() {
+    let home = Home::new();
+    let review = ["review", "--diff", "main...HEAD", "--models", "script/demo-review", "--no-files"];
+    refused(&home, &["this folder is in no git repository", "change to the repository's folder"], || {
+        home.agon_in(&[("PATH", &std::env::var("PATH").unwrap())], &review)
+    });
 }

@@ -125,6 +125,7 @@ async fn an_answer_has_every_documented_field() {
         turned_out: Some(DecisionResolution::Right),
         agent: Some("openai/x".into()),
         score: Some(0.5),
+        provenance: Some("~/work, server models".into()),
     };
     let knowledge = ContextSearch::knowledge(source(vec![decided, ContextItem::default()]), None);
     let completion = knowledge.call(&call_with(r#"{"query": "q", "limit": 5}"#), None).await.unwrap();
@@ -132,7 +133,8 @@ async fn an_answer_has_every_documented_field() {
         serde_json::from_str::<Value>(&completion.text).unwrap(),
         json!({"items": [
             {"title": "Which database?", "text": "Postgres.", "source": "debate", "at": "2026-01-31T09:30:00Z",
-             "debate": "d-1", "turned_out": "right", "agent": "openai/x", "score": 0.5},
+             "debate": "d-1", "turned_out": "right", "agent": "openai/x", "score": 0.5,
+             "provenance": "~/work, server models"},
             {"title": "", "text": "", "source": "", "at": null, "debate": null, "turned_out": null, "agent": null,
              "score": null},
         ]})

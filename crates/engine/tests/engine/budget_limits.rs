@@ -83,7 +83,7 @@ fn most_tokens(call: &ModelCall) -> u64 {
 }
 
 /// A model that uses a random share of what it may use, takes a random time, and sometimes fails.
-fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
+pub(crate) fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
     move |call| {
         let mut draw = SeededDraw::new(seed, &format!("{} {}", call.ask, call.attempt));
         let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
@@ -115,7 +115,7 @@ fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Syn
     }
 }
 
-fn paused_runtime() -> tokio::runtime::Runtime {
+pub(crate) fn paused_runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 }
 

@@ -126,7 +126,7 @@ async fn a_repair_sends_back_the_answer_and_its_error() {
         panic!()
     };
     assert_eq!((text.as_str(), value), (r#"```{"answer": "yes",}```"#, Some(json!({"answer": "yes"}))));
-    assert_eq!((model.as_str(), usage.latency_ms, usage.usd), ("scripted", 20, Some(0.0)));
+    assert_eq!((model.as_str(), usage.latency_ms, usage.usd), ("a/x", 20, Some(0.0)));
     let lost = debate.turns[0].attempts[0][0].fault.clone().unwrap();
     assert_eq!(
         (lost.why, lost.text.as_deref(), lost.usage.output_tokens),

@@ -11,4 +11,5 @@ mod fallback_chains;
 mod memory_store;
 mod rounds_protocol;
 mod scripted_models;
+mod shared_budgets;
 mod warm_up;

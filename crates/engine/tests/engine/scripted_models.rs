@@ -20,7 +20,7 @@ pub(crate) struct ScriptedResult {
 pub(crate) fn answer(text: &str) -> ScriptedResult {
     let completion = ModelCompletion {
         text: text.to_owned(),
-        model: "scripted".into(),
+        model: String::new(),
         usage: CallUsage { input_tokens: 10, output_tokens: 5, ..CallUsage::default() },
         finish: FinishReason::End,
         shortened: None,
@@ -235,7 +235,7 @@ impl Model for ScriptedModel {
             }
             tokio::time::sleep(scripted.after - first_token).await;
             drop(running);
-            scripted.result
+            scripted.result.map(|completion| ModelCompletion { model: self.name.clone(), ..completion })
         }
         .boxed()
     }

@@ -209,6 +209,12 @@ impl StoredResults {
     }
 }
 
+/// The seed of the run that a results file is of. `None` if there is no run yet.
+pub fn seed_of_results(bytes: &[u8]) -> Option<u64> {
+    let header: Value = serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()?;
+    header.get("seed")?.as_u64()
+}
+
 /// The last result of each trial: a trial that was held again counts as it went the last time.
 pub fn latest_results(rows: Vec<ResultRow>) -> Vec<ResultRow> {
     let mut seen = BTreeSet::new();

@@ -62,14 +62,21 @@ impl<'a> FailureContext<'a> {
         Self { provider, model, address: &base.shown, prompt }
     }
 
-    /// An error in the body of an answer with status 200, or in the middle of a stream.
+    /// An error in the body of an answer with status 200, or in the middle of a stream. The server had accepted the request, so a failure
+    /// of its own may be charged for.
     pub(crate) fn error_in_body(&self, error: &Value) -> CallFailure {
         let error = ServerError::from_json(error);
         match error.status {
-            Some(status) => self.status_failure(status, &error, None),
+            Some(status) => {
+                let mut failure = self.status_failure(status, &error, None);
+                if failure.fault.kind == CallFaultKind::Unavailable {
+                    failure.fault.kind = CallFaultKind::Garbled;
+                }
+                failure
+            }
             None => {
                 let message = self.with_server_message(format!("{} failed", self.provider.name), &error);
-                self.failure(None, CallFaultKind::Unavailable, message)
+                self.failure(None, CallFaultKind::Garbled, message)
             }
         }
     }
@@ -129,7 +136,9 @@ impl<'a> FailureContext<'a> {
             let message = format!(
                 "{name} cannot be reached at {address}{why}: is the server running, and the base URL right?"
             );
-            self.failure(None, CallFaultKind::Unavailable, message)
+            // Without a connection nothing was sent.
+            let kind = if error.is_connect() { CallFaultKind::Unavailable } else { CallFaultKind::Garbled };
+            self.failure(None, kind, message)
         } else if error.is_builder() {
             self.no_request()
         } else if is_cut || error.is_request() {

@@ -138,7 +138,8 @@ async fn an_error_in_a_stream_is_read_by_its_type() {
     let begun =
         "event: content_block_delta\ndata: {\"delta\": {\"type\": \"text_delta\", \"text\": \"Sell\"}}\n\n";
     for (kind, before, expected) in [
-        ("overloaded_error", "", CallFaultKind::Unavailable),
+        // The request was accepted, so it may be charged for.
+        ("overloaded_error", "", CallFaultKind::Garbled),
         ("rate_limit_error", "", CallFaultKind::RateLimited),
         ("authentication_error", "", CallFaultKind::Key),
         // The text before the error may be charged for.

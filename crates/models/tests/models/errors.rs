@@ -42,12 +42,13 @@ async fn retry_after_is_passed_on() {
     }
 }
 
+/// The server accepted the request, so a failure of its own may be charged for.
 #[tokio::test]
 async fn an_error_in_a_body_with_status_200_is_an_error() {
     let cases = [
-        (json!(503), CallFaultKind::Unavailable),
+        (json!(503), CallFaultKind::Garbled),
         (json!(429), CallFaultKind::RateLimited),
-        (json!("x"), CallFaultKind::Unavailable),
+        (json!("x"), CallFaultKind::Garbled),
     ];
     for (code, kind) in cases {
         let error = json!({"error": {"message": "upstream is down", "code": code}});

@@ -278,10 +278,9 @@ pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDi
         .collect()
 }
 
-/// What later debates may know; `None` without a quorum. A branch leaves no lesson, or a debate that is branched often would count
-/// more than once.
+/// What later debates may know; `None` without a quorum, or if they may know nothing.
 fn lesson(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Option<DebateLesson> {
-    if log.is_branch() {
+    if !log.is_remembered() {
         return None;
     }
     let vote = log.votes.last().filter(|vote| vote.is_quorum())?;
@@ -348,7 +347,7 @@ fn lesson_seat(
 /// What a reader should know before trusting the verdict.
 fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
-    warnings.extend(branch_warning(log));
+    warnings.extend(forgotten_warning(log));
     warnings.extend(limit_warning(log));
     warnings.extend(context::source_warnings(log));
     warnings.extend(participation::cut_off_warnings(log.debate));
@@ -360,11 +359,14 @@ fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
     warnings
 }
 
-fn branch_warning(log: &ArenaLog<'_>) -> Option<String> {
-    let parent = &log.debate.brief.parent.as_ref()?.id;
-    Some(format!(
-        "this is a branch of {parent}: it changes no rating, and later debates learn nothing from it"
-    ))
+fn forgotten_warning(log: &ArenaLog<'_>) -> Option<String> {
+    let forgotten = "it changes no rating, and later debates learn nothing from it";
+    match &log.debate.brief.parent {
+        Some(parent) => Some(format!("this is a branch of {}: {forgotten}", parent.id)),
+        None => {
+            log.reason_to_forget().map(|why| format!("{forgotten}, because {why} (`--remember` lets them)"))
+        }
+    }
 }
 
 fn limit_warning(log: &ArenaLog<'_>) -> Option<String> {

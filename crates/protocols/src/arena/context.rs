@@ -64,6 +64,10 @@ pub(super) struct ContextItem {
     pub(super) turned_out: Option<ContextResolution>,
     /// Whose memory it is.
     pub(super) agent: Option<String>,
+    /// Where the debate that it comes from was held, and what kind of models spoke there. For readers, not for prompts: a folder's
+    /// name is nobody else's business.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) provenance: Option<String>,
 }
 
 /// What a source of context is asked.
@@ -144,6 +148,7 @@ pub(super) fn attached_items(brief: &Brief) -> Vec<ContextItem> {
         debate: None,
         turned_out: None,
         agent: None,
+        provenance: None,
     };
     attached_texts(brief).into_iter().map(item).collect()
 }
@@ -178,6 +183,7 @@ pub(super) fn read_items(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Vec<Con
                 debate: found.debate,
                 turned_out: found.turned_out,
                 agent: found.agent,
+                provenance: found.provenance,
             };
             items.push((order, item));
         }

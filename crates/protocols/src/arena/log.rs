@@ -2,6 +2,7 @@
 //! sortings, votes and judgements. What does not verify in a reply is dropped here.
 
 use agon_core::lesson::AgentStanding;
+use agon_core::provenance::provenance;
 use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw};
 use serde::Deserialize;
 use serde_json::Value;
@@ -647,9 +648,15 @@ impl<'a> ArenaLog<'a> {
         speakers
     }
 
-    /// Whether this debate is a branch of another one.
-    pub(super) fn is_branch(&self) -> bool {
-        self.debate.brief.parent.is_some()
+    /// Whether later debates may know of this one. Not of a branch, because a debate is one game however often it is branched, and not
+    /// of one whose provenance forbids it.
+    pub(super) fn is_remembered(&self) -> bool {
+        self.debate.brief.parent.is_none() && self.reason_to_forget().is_none()
+    }
+
+    /// Why its provenance forbids that later debates know of it.
+    pub(super) fn reason_to_forget(&self) -> Option<&'static str> {
+        provenance(&self.debate.brief)?.reason_to_forget()
     }
 
     /// The round of revision in which the proposals converged, so that the vote follows at once.

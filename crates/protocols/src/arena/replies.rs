@@ -404,6 +404,7 @@ pub(super) struct ContextReplyItem {
     /// Who remembers it.
     #[serde(default)]
     pub(super) agent: Option<String>,
+    pub(super) provenance: Option<String>,
     /// How well it fits the question.
     #[serde(default)]
     pub(super) score: Option<f64>,

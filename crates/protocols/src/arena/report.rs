@@ -829,6 +829,7 @@ fn context_item(piece: &ArenaContext) -> ReportItem {
         by => format!("Cited by {}", agents(by)),
     }];
     notes.extend((!item.source.trim().is_empty()).then(|| format!("from {}", item.source.trim())));
+    notes.extend(item.provenance.as_deref().map(|provenance| format!("held in {provenance}")));
     notes.extend(item.at.as_deref().map(|at| at.split('T').next().unwrap_or(at).to_owned()));
     notes.extend(item.turned_out.map(|how| format!("turned out {}", how.as_str())));
     notes.extend(item.agent.as_deref().map(|agent| format!("shown only to {agent}")));

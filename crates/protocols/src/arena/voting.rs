@@ -488,11 +488,10 @@ pub(super) struct RatedSeat {
 }
 
 /// The rated seats, in seat order: those that have a score and whose proposals one agent made. Nobody is rated without a judge,
-/// by a judge that also proposes, or without anybody to compare with, and not in a branch, because a debate is one game however
-/// often it is branched.
+/// by a judge that also proposes, or without anybody to compare with, and not in a debate of which later ones may not know.
 pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
     let is_fair = |judged: &&JudgeResult| {
-        !log.is_branch() && !team::is_judge_a_proposer(&log.debate.brief) && !judged.is_by_a_proposer(log)
+        log.is_remembered() && !team::is_judge_a_proposer(&log.debate.brief) && !judged.is_by_a_proposer(log)
     };
     let Some(judged) = closing::final_judgement(log).filter(is_fair) else { return Vec::new() };
     let entrants = log.in_seat_order().into_iter().filter_map(|place| {

@@ -153,8 +153,16 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
 }
 
 fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
-    let number = round.number;
-    let mut warnings = Vec::new();
+    let (number, limit) = (round.number, log.options.exchanges);
+    let surplus =
+        round.examined.iter().filter(|(_, said)| !log.options.economy && said.messages.len() > limit);
+    let surplus = surplus.map(|(seat, said)| {
+        let (name, sent) = (log.name(seat), said.messages.len());
+        format!(
+            "round {number}: {name} sent {sent} messages; the limit is {limit}, and the others were left out"
+        )
+    });
+    let mut warnings: Vec<String> = surplus.collect();
     for (phase, said) in [
         (CouncilPhase::Challenge, round.examined.keys().copied().collect::<Vec<_>>()),
         (CouncilPhase::Respond, round.responded.keys().copied().collect()),

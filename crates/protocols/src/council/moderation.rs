@@ -5,7 +5,7 @@
 //! not occur in that councillor's words is dropped.
 
 use agon_core::seed::SeededDraw;
-use agon_core::{Corrupt, Reply};
+use agon_core::{AbsenceReason, Corrupt, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -526,10 +526,18 @@ fn settle_one(
     }
     let unanswered =
         done.about.as_deref().filter(|_| done.kind == InterventionKind::Evasion && heard == 0 && is_settled);
+    let is_garbled =
+        replies.iter().any(|(_, reply)| matches!(reply, Reply::Absent { why: AbsenceReason::Malformed, .. }));
     if let Some(challenge) = unanswered.and_then(|id| log.challenge_mut(id)) {
-        // An absence is not an evasion.
         challenge.re_asked = Some(round.number);
-        challenge.absent_in.push(round.number);
+        // An absence is not an evasion. Words that nobody can read are one: they take no stance.
+        if !is_garbled {
+            challenge.absent_in.push(round.number);
+        }
+    }
+    if let Some(id) = unanswered.filter(|_| is_garbled) {
+        violate(log, id, round.number, "put again, its answer could not be read".to_owned(), false);
+        outcome = "evaded".to_owned();
     }
     let shown: Vec<String> = done
         .replies

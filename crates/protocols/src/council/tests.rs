@@ -39,6 +39,10 @@ fn run_brief(brief: Brief, answer: Answer<'_>) -> Debate {
         let Some(value) = answer(ask, &phase.name, phase.round) else {
             return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
         };
+        // Null stands for words that nobody can read.
+        if value.is_null() {
+            return Reply::Absent { why: AbsenceReason::Malformed, detail: "test".into() };
+        }
         jsonschema::validate(&ask.schema.as_ref().unwrap().json, &value)
             .unwrap_or_else(|why| panic!("{} {}: {why}", phase.name, ask.seat));
         match Council.check(debate, ask, &value) {

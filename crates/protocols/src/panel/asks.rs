@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use agon_core::fence::label;
 use agon_core::{Corrupt, Prompt, Seat, Step};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -278,7 +279,7 @@ impl<'a> PanelAsks<'a> {
     fn material(&self) -> Result<MaterialContext, Corrupt> {
         let (log, quoted) = (self.log, &self.quoted);
         let artifacts = log::judged(&log.debate.brief.files).map(|file| ArtifactContext {
-            path: quoted.shown(&one_line(&file.path)),
+            path: quoted.shown(&label(&file.path)),
             content: quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n")),
         });
         let dimensions = log.rubric.dimensions.iter().map(|dimension| DimensionContext {

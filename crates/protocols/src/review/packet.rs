@@ -1,6 +1,7 @@
 //! What the judges are given: files, texts and diffs with line numbers, a specification, earlier decisions.
 
 use agon_core::brief::part;
+use agon_core::fence::label;
 use agon_core::{Brief, BriefFile, Invalid, Request};
 use serde::Serialize;
 
@@ -11,9 +12,9 @@ use crate::quotes::QuotedTexts;
 /// What a review is called when the user gave no text.
 pub(super) fn title(request: &Request) -> String {
     let judged = request.files.iter().filter(|file| file.part.is_none());
-    let mut paths: Vec<&str> = judged.map(|file| file.path.as_str()).collect();
+    let mut paths: Vec<String> = judged.map(|file| label(&file.path)).collect();
     let diff = part(&request.files, "diff");
-    paths.extend(diff.map(|file| if file.path == "-" { "a diff" } else { file.path.as_str() }));
+    paths.extend(diff.map(|file| if file.path == "-" { "a diff".to_owned() } else { label(&file.path) }));
     format!("Review of {}", paths.join(", "))
 }
 
@@ -49,7 +50,7 @@ pub(super) struct PacketItem {
 impl PacketItem {
     fn of_path(kind: &str, path: &str, lines: Vec<String>) -> Self {
         let what = format!("{kind} {path}");
-        Self { title: format!("{kind} `{}`", heading_path(path)), what, lines }
+        Self { title: format!("{kind} `{}`", label(path)), what, lines }
     }
 
     fn of_text(title: &str, text: &str) -> Self {
@@ -149,11 +150,6 @@ impl PacketContext {
             interjections,
         }
     }
-}
-
-/// A path as a heading shows it. It stands outside the quotation, and the name of a file may contain anything.
-fn heading_path(path: &str) -> String {
-    path.chars().filter(|char| !char.is_control() && !matches!(char, '`' | '<' | '>')).collect()
 }
 
 /// A short name for what is judged, fit for the name of a file.

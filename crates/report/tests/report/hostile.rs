@@ -1,10 +1,14 @@
 //! Whatever models and people write, nothing in a report can command a terminal or a browser.
 
-use agon_core::{Debate, Reply};
+use std::collections::BTreeSet;
+
+use agon_core::play::{invent, play};
+use agon_core::{AbsenceReason, Ask, BriefFile, Debate, Protocol, Reply, ReplyFault};
 use agon_report::TerminalStyle;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::protocols;
 use crate::samples::{self, PLAIN, ReadDebate, deep};
 
 /// Every string of a value with `text` appended, except the words that the protocol defines.
@@ -63,6 +67,79 @@ fn poisoned_debate(text: &str) -> ReadDebate {
         [&mut held.seat, &mut held.position, &mut held.reason].into_iter().for_each(poison);
     }
     ReadDebate::new(deep(), debate)
+}
+
+/// The words that a reply must choose from.
+fn allowed_words(schema: &Value, words: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            let choices = fields.get("enum").and_then(Value::as_array).into_iter().flatten();
+            words.extend(choices.chain(fields.get("const")).filter_map(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|field| allowed_words(field, words));
+        }
+        Value::Array(values) => values.iter().for_each(|value| allowed_words(value, words)),
+        _ => {}
+    }
+}
+
+/// The paths of all strings in a value.
+fn string_paths(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(path.to_owned()),
+        Value::Array(values) => {
+            (0..)
+                .zip(values)
+                .for_each(|(n, value): (usize, _)| string_paths(value, &format!("{path}/{n}"), found));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, value)| string_paths(value, &format!("{path}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// A reply of any protocol with `text` at the end of every string that the protocol does not define.
+fn poisoned_reply(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, text: &str) -> Reply {
+    if ask.id % 7 == 6 {
+        return Reply::Absent { why: AbsenceReason::Unreachable, detail: format!("refused{text}") };
+    }
+    let mut reply = invent(protocol, debate, ask, 5);
+    let Reply::Said { text: said, value, .. } = &mut reply else { return reply };
+    let Some(value) = value else {
+        said.push_str(text);
+        return reply;
+    };
+    let (mut words, mut paths) = (BTreeSet::new(), Vec::new());
+    allowed_words(ask.schema.as_ref().map_or(&Value::Null, |schema| &schema.json), &mut words);
+    string_paths(value, "", &mut paths);
+    for path in paths {
+        let mut changed = value.clone();
+        let Some(Value::String(words_said)) = changed.pointer_mut(&path) else { continue };
+        if !words.contains(words_said) {
+            words_said.push_str(text);
+        }
+        if !matches!(protocol.check(debate, ask, &changed), Err(ReplyFault::Invalid(_))) {
+            *value = changed;
+        }
+    }
+    *said = value.to_string();
+    reply
+}
+
+/// A debate of any protocol with `text` in every field that a person, a file or a model can fill.
+fn poisoned_everywhere(protocol: &'static dyn Protocol, text: &str) -> ReadDebate {
+    let mut brief = protocols::brief(protocol);
+    brief.question.push_str(text);
+    for file in &mut brief.files {
+        file.path.push_str(text);
+        file.text.push_str(text);
+    }
+    let part = Some("context".to_owned());
+    brief.files.push(BriefFile { path: format!("notes{text}"), text: format!("A note.{text}"), part });
+    brief.seats.iter_mut().for_each(|seat| seat.model.push_str(text));
+    let mut answer = |debate: &Debate, ask: &Ask| poisoned_reply(protocol, debate, ask, text);
+    let records = play(protocol, vec![Debate::open(brief).unwrap().1], &mut answer, &mut |_| {}).unwrap();
+    ReadDebate::new(protocol, Debate::from_records(&records).unwrap())
 }
 
 fn assert_harmless(read: &ReadDebate) {
@@ -127,8 +204,11 @@ fn no_field_carries_commands_or_markup_into_a_report() {
         "![x](http://y) [z]: http://y",
         "\n\n<!-- x\n\n<div onclick=x>\n\n```\n<b>\n",
         "` <b>x</b> `` <i> ` \\` <u> ``` <s>",
+        "`",
+        "<b>x</b>",
     ] {
         assert_harmless(&poisoned_debate(text));
+        agon_protocols::all().for_each(|protocol| assert_harmless(&poisoned_everywhere(protocol, text)));
     }
 }
 
@@ -138,6 +218,13 @@ proptest! {
     #[test]
     fn no_mixture_of_marks_carries_markup_into_a_report(pieces in prop::collection::vec(prop::sample::select(PIECES.split('¦').collect::<Vec<_>>()), 1..14)) {
         assert_harmless(&poisoned_debate(&pieces.concat()));
+    }
+
+    #[test]
+    fn no_field_of_any_protocol_carries_markup_into_a_report(pieces in prop::collection::vec(prop::sample::select(PIECES.split('¦').collect::<Vec<_>>()), 1..14)) {
+        for protocol in agon_protocols::all() {
+            assert_harmless(&poisoned_everywhere(protocol, &pieces.concat()));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::live::SharedBuffer;
 use crate::samples::{PLAIN, ReadDebate};
 
-fn brief(protocol: &dyn Protocol) -> Brief {
+pub(crate) fn brief(protocol: &dyn Protocol) -> Brief {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],

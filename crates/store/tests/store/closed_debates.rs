@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use agon_core::{DebateProvenance, ModelKind, Status};
 use agon_store::{DeliveryState, KnowledgeKind, LogReceipt, NewDelivery, SqliteStore};
 
 use crate::fixtures::{
-    OPENED_S, TestHome, append, block_on, close_debate, closed_log, count_rows, lease, lesson, load,
-    table_rows,
+    OPENED_S, TestHome, TestLog, append, block_on, brief, close_debate, closed_log, count_rows, lease,
+    lesson, load, table_rows,
 };
 use crate::knowledge::{add, note};
 use crate::processes::{FILE, ID, OtherProcess};
@@ -17,6 +18,38 @@ const TABLES: [&str; 6] =
 fn bind_delivery(store: &SqliteStore, debate: &str) {
     let new = NewDelivery { destination: "file:/tmp/x".into(), created_s: 5 };
     block_on(store.deliveries_bind(debate, vec![new])).unwrap();
+}
+
+/// "Provenance (folder, trust of configuration, kind of model) is stored and shown", and a rebuild from the logs changes nothing.
+#[test]
+fn what_a_debate_leaves_says_where_it_was_held() {
+    let home = TestHome::new();
+    let store = home.open();
+    let provenance = DebateProvenance {
+        folder: "~/work".into(),
+        found_configuration: true,
+        models: vec![ModelKind::Server, ModelKind::Script],
+        remember: true,
+    };
+    let mut held = brief("d1", "Which database?");
+    held.files.push(provenance.file().unwrap());
+    let mut log = TestLog::of(held);
+    log.say("So.");
+    log.close_with(Status::Complete, "One file.", "A server.", Some(lesson()));
+    append(&store, "d1", log.records).unwrap();
+    for _ in 0..2 {
+        let entry = store.knowledge_list(9).unwrap().remove(0);
+        let hit = store.knowledge_search("database", None, 9).unwrap().remove(0);
+        let agent = lesson().parts[0].agent.clone().unwrap();
+        let memory = store.recall_memories(&[agent], "database", None, OPENED_S + 60, 9).unwrap().remove(0);
+        let found = [entry.provenance, hit.provenance, memory.provenance];
+        assert_eq!(found, [(); 3].map(|()| Some(provenance.clone())));
+        let ratings = store.ratings().unwrap();
+        assert!(!ratings.is_empty());
+        assert!(ratings.iter().all(|rating| rating.provenance == [provenance.clone()]), "{ratings:?}");
+        let report = block_on(store.rebuild()).unwrap();
+        assert_eq!((report.debates, report.knowledge, report.memories, report.ratings), (1, 0, 0, 0));
+    }
 }
 
 #[test]

@@ -52,6 +52,20 @@ fn a_file_of_the_first_edition_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_file_of_version_4_is_brought_up_to_date() {
+    let home = TestHome::new();
+    let (store, _) = store_with_debate(&home, "d1");
+    drop(store);
+    let version_4 = "ALTER TABLE debates DROP COLUMN provenance; PRAGMA user_version = 4";
+    home.sql().execute_batch(version_4).unwrap();
+    let before = load(&home.open(), "d1").unwrap();
+    assert!(!before.is_empty());
+    let version: i64 = home.sql().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 5);
+    assert_eq!(load(&home.open(), "d1").unwrap(), before);
+}
+
+#[test]
 fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let home = TestHome::new();
     drop(store_with_debate(&home, "d1"));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agon_core::{Debate, document};
-use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
+use agon_engine::{DebateWatch, Engine, EngineError, SharedBudget, SharedLimits, StopSignal};
 use agon_store::SqliteStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -22,7 +22,7 @@ use crate::cli::brief_builder::BriefBuilder;
 use crate::cli::debate_reading::outcome_document;
 use crate::cli::deliveries::DeliveryBindings;
 use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::cli::limits::whole_number;
+use crate::cli::limits::{parse_usd, whole_number};
 use crate::cli::runtime::block_on;
 use crate::cli::terminal_pause::terminal;
 use crate::cli::{output, seat_models, signals};
@@ -58,7 +58,8 @@ fn command(command: Command) -> Command {
         .after_help(
             "A line: {\"question\": \"...\"}, optionally with \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
              The whole file is checked before the first call. If a batch with --out is interrupted, the same command goes on: finished lines\n\
-             are not held again, and debates that had begun are continued.",
+             are not held again, and debates that had begun are continued. The limits --total-... are on all debates together, earlier runs\n\
+             included: when one is used up, nothing more starts, and the same command with a higher limit goes on.",
         )
         .arg(file)
         .arg(protocol)
@@ -70,7 +71,32 @@ fn command(command: Command) -> Command {
         .args(arguments::role_models(arguments::all_roles().iter().copied()))
         .arg(arguments::set_option())
         .args(arguments::limits())
+        .args(total_limits())
+        .arg(arguments::remember())
         .args(arguments::config_and_store())
+}
+
+/// The limits on the whole batch.
+fn total_limits() -> [Arg; 3] {
+    let limit = |name: &'static str, value: &'static str, help: &'static str| {
+        let arg = Arg::new(name).long(name).value_name(value).help(help).help_heading("Limits");
+        arg.allow_negative_numbers(true)
+    };
+    let (calls, tokens) = ("The most calls of the whole batch", "The most tokens of the whole batch");
+    [
+        limit("total-usd", "X", "The most US dollars that the whole batch may cost").value_parser(parse_usd),
+        limit("total-calls", "N", calls).value_parser(whole_number(1_u64, None)),
+        limit("total-tokens", "N", tokens).value_parser(whole_number(1_u64, None)),
+    ]
+}
+
+fn read_total_limits(args: &ArgMatches) -> Option<SharedLimits> {
+    let limits = SharedLimits {
+        usd: args.get_one("total-usd").copied(),
+        calls: args.get_one("total-calls").copied(),
+        tokens: args.get_one("total-tokens").copied(),
+    };
+    (limits != SharedLimits::default()).then_some(limits)
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
@@ -91,7 +117,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         .or_default_models(|| Ok(seat_models::default_models(catalogue).unwrap_or_default()))?
         .with_local_options(configuration, catalogue)?;
     let bindings = DeliveryBindings::read(args, configuration, name)?;
-    let mut lines = read_batch(args.get_one("file"), &builder, seed, &**catalogue)?;
+    let total_limits = read_total_limits(args);
+    let total_usd = total_limits.and_then(|limits| limits.usd);
+    let mut lines = read_batch(args.get_one("file"), &builder, seed, &**catalogue, total_usd)?;
     let names = model_names(&lines, &builder);
     if !app.flag("quiet") {
         for notice in seat_models::embedded_notices(names.iter().copied(), &**catalogue) {
@@ -111,8 +139,13 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     }
     let out = BatchOutput::open(out_file)?;
     let store = app.store()?;
+    let mut engine = app.engine(&store)?;
+    if let Some(limits) = total_limits {
+        let used = record.as_ref().map(|record| record.used_before(&store)).transpose()?;
+        engine = engine.with_shared_budget(SharedBudget::new(limits, used.unwrap_or_default()));
+    }
     let batch = DebateBatch {
-        engine: app.engine(&store)?,
+        engine,
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
@@ -152,6 +185,8 @@ struct FinishedLine {
     line: String,
     is_complete: bool,
     is_interrupted: bool,
+    /// Why the budget of the batch had no room for its next call.
+    used_up: Option<String>,
     /// Its id, if it is not over and has a log to continue from.
     resumable: Option<String>,
 }
@@ -161,7 +196,8 @@ impl DebateBatch {
         self.store.raw_log(id).is_ok_and(|log| !log.is_empty())
     }
 
-    /// Runs all lines and returns the exit status: 3 if a debate could not complete, 130 if the batch was interrupted.
+    /// Runs all lines and returns the exit status: 3 if a debate could not complete or the budget of the batch is used up, 130 if the batch
+    /// was interrupted.
     async fn run(
         self,
         lines: Vec<BatchLine>,
@@ -177,13 +213,14 @@ impl DebateBatch {
         let mut progress = BatchProgress {
             total: lines.len(),
             is_shown: self.shows_progress,
+            has_file: record.is_some(),
             store_option,
             ..BatchProgress::default()
         };
         let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
         let mut running = JoinSet::new();
         loop {
-            while running.len() < batch.concurrency && !stop.is_stopped() {
+            while running.len() < batch.concurrency && !stop.is_stopped() && progress.used_up.is_none() {
                 let Some(line) = waiting.next() else { break };
                 let begun = record.as_ref().and_then(|record| record.begun(&line)).cloned();
                 let begun = begun.filter(|id| batch.has_log(id));
@@ -210,7 +247,7 @@ impl DebateBatch {
             }
         }
         signals.abort();
-        if let Some(record) = record.filter(|_| !stop.is_stopped()) {
+        if let Some(record) = record.filter(|_| !stop.is_stopped() && progress.used_up.is_none()) {
             record.finish();
         }
         Ok(progress.finish(stop.is_stopped()))
@@ -246,10 +283,15 @@ async fn run_line(
             line: numbered_line(outcome, index, input_id),
             is_complete: status < EXIT_INCOMPLETE,
             is_interrupted: false,
+            used_up: None,
             resumable: None,
         },
         Err(error) => {
             let is_interrupted = matches!(error, CliError::Engine(EngineError::Interrupted { .. }));
+            let used_up = match &error {
+                CliError::Engine(EngineError::UsedUp { why, .. }) => Some(why.clone()),
+                _ => None,
+            };
             let resumable = id.clone().filter(|id| batch.has_log(id));
             let outcome = json!({
                 "id": id,
@@ -261,7 +303,7 @@ async fn run_line(
                 "error": error.to_string(),
             });
             let line = numbered_line(outcome, index, input_id);
-            FinishedLine { line, is_complete: false, is_interrupted, resumable }
+            FinishedLine { line, is_complete: false, is_interrupted, used_up, resumable }
         }
     }
 }
@@ -303,7 +345,7 @@ impl BatchOutput {
     fn open(file: Option<&PathBuf>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Stdout) };
         let error = |why: std::io::Error| CliError::file(file, format!("it cannot be written: {why}"));
-        let open = OpenOptions::new().create(true).append(true).open(file).map_err(error)?;
+        let open = agon_host::open_growing(file, OpenOptions::new().append(true)).map_err(error)?;
         Ok(Self::File(file.clone(), open))
     }
 
@@ -324,14 +366,19 @@ struct BatchProgress {
     total: usize,
     done: usize,
     failed: usize,
+    /// Why the budget of the batch is used up.
+    used_up: Option<String>,
     resumable: Vec<String>,
     is_shown: bool,
+    /// Whether the outcomes go to a file, so that the batch can go on.
+    has_file: bool,
     store_option: String,
 }
 
 impl BatchProgress {
     fn count(&mut self, finished: &FinishedLine) {
-        if finished.is_interrupted {
+        if finished.is_interrupted || finished.used_up.is_some() {
+            self.used_up = self.used_up.take().or_else(|| finished.used_up.clone());
             self.resumable.extend(finished.resumable.clone());
         } else {
             self.done += 1;
@@ -347,6 +394,15 @@ impl BatchProgress {
         }
     }
 
+    fn note_resumable(&self) {
+        for id in self.resumable.iter().take(RESUME_COMMANDS_MAX) {
+            output::note(&format!("agon resume {id}{}", self.store_option));
+        }
+        if self.resumable.len() > RESUME_COMMANDS_MAX {
+            output::note(&format!("and so on: `agon list{}` shows the rest", self.store_option));
+        }
+    }
+
     fn finish(self, is_stopped: bool) -> u8 {
         if self.is_shown {
             output::note("");
@@ -356,13 +412,19 @@ impl BatchProgress {
                 "interrupted after {} of {} debates; the logs are kept",
                 self.done, self.total
             ));
-            for id in self.resumable.iter().take(RESUME_COMMANDS_MAX) {
-                output::note(&format!("agon resume {id}{}", self.store_option));
-            }
-            if self.resumable.len() > RESUME_COMMANDS_MAX {
-                output::note(&format!("and so on: `agon list{}` shows the rest", self.store_option));
-            }
+            self.note_resumable();
             return EXIT_INTERRUPTED;
+        }
+        if let Some(why) = &self.used_up {
+            let (done, total) = (self.done, self.total);
+            output::note(&format!(
+                "the budget of the batch is used up after {done} of {total} debates: {why}"
+            ));
+            match self.has_file {
+                true => output::note("the same command with a higher limit goes on"),
+                false => self.note_resumable(),
+            }
+            return EXIT_INCOMPLETE;
         }
         if self.failed > 0 {
             output::note(&format!("{} of {} debates could not complete", self.failed, self.total));

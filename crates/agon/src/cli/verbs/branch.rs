@@ -57,12 +57,14 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             "the rounds that are taken over have labels from the first debate's seed: omit --seed, or branch --at 0",
         ));
     }
-    let brief = branch_brief(protocol, &source.brief, arguments)?;
+    let mut brief = branch_brief(protocol, &source.brief, arguments)?;
     check_models(&brief, &**app.catalogue()?)?;
     fetch_model_files(&app, brief_models(&brief))?;
     let bindings = DeliveryBindings::read(args, configuration, protocol.info().name)?;
-    let output = ResultOutput::read(&app);
+    let mut output = ResultOutput::read(&app);
     output.check(protocol, &brief)?;
+    output.read_no_files(&brief);
+    output.write_no_files(protocol.info(), &mut brief);
     let taken = play::branch(protocol, &records, brief.clone(), at_round)
         .map_err(|reason| handle.log_error(reason))?;
     if let Some(note) = not_taken_over(protocol, &source, &brief, &taken, at_round)?

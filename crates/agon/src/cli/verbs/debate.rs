@@ -31,6 +31,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .args(arguments::output_options())
         .arg(to_option())
         .args(info.gate.map(|_| arguments::gate_format()))
+        .args(info.is_rated.then(arguments::remember))
         .args(info.record_folder.map(|_| arguments::no_files()))
         .args(arguments::config_and_store())
 }
@@ -51,13 +52,14 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let context = context_files::read(args)?;
     let mut subject = targets::read_subject(info, args)?;
     subject.files.extend(context);
-    let brief = builder.brief(subject)?;
+    let mut brief = builder.brief(subject)?;
     seat_models::check_models(&brief, &**catalogue)?;
     if app.flag("dry-run") {
         return dry_run::print_estimate(protocol, brief, seed, &**catalogue, app.flag("json"));
     }
     let output = ResultOutput::read(&app);
     output.check(protocol, &brief)?;
+    output.write_no_files(info, &mut brief);
     let store = app.store()?;
     if !app.flag("quiet") {
         for notice in seat_models::notices(&brief, &**catalogue) {

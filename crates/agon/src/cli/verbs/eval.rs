@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agon_core::Invalid;
-use agon_experiments::eval::results::latest_results;
+use agon_experiments::eval::results::{latest_results, seed_of_results};
 use agon_experiments::eval::{
     EvalArm, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, ResultRow, default_arms,
     eval_report, eval_svg, grading_brief,
@@ -22,15 +22,13 @@ use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use crate::cli::eval_run::{EvalRun, ResultsFile};
 use crate::cli::limits::whole_number;
 use crate::cli::runtime::block_on;
-use crate::cli::{input, output, seat_models};
+use crate::cli::{debate_ids, input, output, seat_models};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "eval", group: VerbGroup::ManyDebates, command, run };
 
 const DEFAULT_CONCURRENCY: u32 = 4;
 const CONCURRENCY_MAX: u32 = 1_000;
 const DATASET_BYTES_MAX: u64 = 64 << 20;
-/// Fixed, so that the next run can be compared with this one.
-const DEFAULT_SEED: u64 = 0;
 
 fn command(command: Command) -> Command {
     let file = Arg::new("dataset")
@@ -84,7 +82,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     output::check_svg_name(args.get_one("plot"))?;
     app.configuration()?;
     let dataset = read_dataset(args, &file)?;
-    let plan = EvalPlan::new(&dataset, &eval_request(&app)?)?;
+    let out = args.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| default_results_file(&file));
+    let plan = EvalPlan::new(&dataset, &eval_request(&app, &out)?)?;
     let builders = arm_builders(&app, &plan, &dataset)?;
     if app.flag("dry-run") {
         return print_plan(&plan, app.flag("json"));
@@ -97,7 +96,6 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         }
     }
     seat_models::fetch_model_files(&app, names)?;
-    let out = args.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| default_results_file(&file));
     let (mut results, stored) = ResultsFile::open(&out, &plan)?;
     let store = eval_store(&app, &out)?;
     let trials: Vec<EvalTrial> = stored.outstanding(&plan, app.flag("retry")).into_iter().cloned().collect();
@@ -138,9 +136,13 @@ fn read_dataset(args: &ArgMatches, file: &Path) -> Result<EvalDataset, CliError>
     dataset.with_files(&read).map_err(in_file)
 }
 
-fn eval_request(app: &App<'_>) -> Result<EvalRequest, CliError> {
+fn eval_request(app: &App<'_>, out: &Path) -> Result<EvalRequest, CliError> {
     let configuration = app.configuration()?;
     let arguments = CliArguments::of_any_protocol(app.args);
+    let seed = match arguments.seed.or_else(|| seed_of_results(&std::fs::read(out).ok()?)) {
+        Some(seed) => seed,
+        None => drawn_seed(app)?,
+    };
     let models = match (arguments.models.is_empty(), configuration.models.is_empty()) {
         (false, _) => arguments.models,
         (true, false) => configuration.models.clone(),
@@ -167,8 +169,17 @@ fn eval_request(app: &App<'_>) -> Result<EvalRequest, CliError> {
             "max_calls": arguments.limits.max_calls,
             "max_tokens": arguments.limits.max_tokens,
         }),
-        seed: arguments.seed.unwrap_or(DEFAULT_SEED),
+        seed,
     })
+}
+
+/// A new seed. It is shown, so that another run can draw the same.
+fn drawn_seed(app: &App<'_>) -> Result<u64, CliError> {
+    let seed = debate_ids::new_seed()?;
+    if !app.flag("quiet") {
+        output::note(&format!("note: the seed is {seed}; --seed {seed} draws the same again"));
+    }
+    Ok(seed)
 }
 
 /// Arms are separated by semicolons, or by commas if none of them has options.

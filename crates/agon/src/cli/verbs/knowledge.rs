@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use agon_core::DebateProvenance;
 use agon_core::wording::counted;
 use agon_host::{clean_line, clean_text};
 use agon_store::{KnowledgeEntry, KnowledgeHit, KnowledgeKind, NewKnowledge, SqliteStore};
@@ -210,11 +211,15 @@ fn list(app: &App<'_>) -> Result<u8, CliError> {
                 entry.id.clone(),
                 day(&entry.at),
                 origin(entry.source.as_deref(), entry.debate.as_deref()),
+                entry.provenance.as_ref().map_or("-".to_owned(), held_in),
                 json_word(&json!(entry.turned_out)),
                 entry.title.lines().next().unwrap_or_default().to_owned(),
             ]
         };
-        output::print_table(&["entry", "added", "from", "turned out", "about"], entries.iter().map(row))?;
+        output::print_table(
+            &["entry", "added", "from", "held in", "turned out", "about"],
+            entries.iter().map(row),
+        )?;
     }
     Ok(0)
 }
@@ -265,6 +270,7 @@ fn show(app: &App<'_>) -> Result<u8, CliError> {
     }
     let mut facts = vec![format!("{} of {}", entry.id, day(&entry.at))];
     facts.push(format!("from {}", origin(entry.source.as_deref(), entry.debate.as_deref())));
+    facts.extend(entry.provenance.as_ref().map(|provenance| format!("held in {}", held_in(provenance))));
     facts.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
     facts.extend(entry.turned_out.map(|truth| format!("turned out {}", json_word(&json!(truth)))));
     let style = output::stdout_style();
@@ -321,6 +327,7 @@ fn hit_lines(hit: &KnowledgeHit) -> String {
     let origin = origin(hit.source.as_deref(), hit.debate.as_deref());
     let turned_out =
         hit.turned_out.map(|truth| format!(", turned out {}", json_word(&json!(truth)))).unwrap_or_default();
+    let held_in = hit.provenance.as_ref().map(|provenance| format!(", held in {}", held_in(provenance)));
     let matched_by = match json_word(&json!(hit.by)).as_str() {
         "both" => "words and meaning".to_owned(),
         by => by.to_owned(),
@@ -330,7 +337,11 @@ fn hit_lines(hit: &KnowledgeHit) -> String {
         "{}  {}\n    {}\n    {text}\n",
         hit.id,
         clean_text(hit.title.lines().next().unwrap_or_default()),
-        output::stdout_style().dim(&format!("{}, {origin}{turned_out}; by {matched_by}", day(&hit.at)))
+        output::stdout_style().dim(&format!(
+            "{}, {origin}{}{turned_out}; by {matched_by}",
+            day(&hit.at),
+            held_in.unwrap_or_default()
+        ))
     )
 }
 
@@ -348,6 +359,11 @@ fn origin(source: Option<&str>, debate: Option<&str>) -> String {
         (None, Some(debate)) => format!("debate {debate}"),
         (None, None) => "you".to_owned(),
     }
+}
+
+/// Where a debate was held, and what kind of models spoke in it.
+fn held_in(provenance: &DebateProvenance) -> String {
+    clean_line(&provenance.words())
 }
 
 fn day(at: &str) -> String {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agon_core::DebateProvenance;
 use agon_core::wording::counted;
 use agon_report::{RatedAgent, ratings_svg, ratings_table};
 use agon_store::{AgentRating, SqliteStore};
@@ -79,6 +80,7 @@ fn rated_agent(rating: &AgentRating) -> RatedAgent {
         brier: rating.brier.map(|brier| (brier, rating.resolved)),
         conformity: rating.conformity,
         history: rating.rating.history.iter().map(|point| (point.at.clone(), point.elo)).collect(),
+        held_in: rating.provenance.iter().map(DebateProvenance::words).collect(),
     }
 }
 
@@ -96,5 +98,6 @@ fn rating_document(rating: &AgentRating) -> Value {
         "ballots": rating.ballots,
         "glicko": {"rating": glicko.rating, "deviation": glicko.deviation, "volatility": glicko.volatility},
         "history": rating.rating.history,
+        "provenance": rating.provenance,
     })
 }

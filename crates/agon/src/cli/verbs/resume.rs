@@ -42,6 +42,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let protocol = protocol_of(&debate.brief)?;
     let is_over = debate.outcome.is_some();
     let mut output = ResultOutput::read(&app);
+    output.read_no_files(&debate.brief);
     if is_over {
         // The records were written when the debate ended, unless the user did not want them.
         output.skip_records();

@@ -487,6 +487,33 @@ fn ratings_start_from_the_standings() {
     assert!(sum(&outcome).abs() < 1e-9);
 }
 
+/// "Debates with a script, and in a folder whose found configuration was used", leave nothing unless the user asks for it.
+#[test]
+fn what_later_debates_may_not_know_leaves_no_lesson_and_no_rating() {
+    use agon_core::{DebateProvenance, ModelKind};
+    let held = |found_configuration, kind, remember| {
+        let provenance =
+            DebateProvenance { folder: "~/x".into(), found_configuration, models: vec![kind], remember };
+        let file = provenance.file().unwrap();
+        let files = [("provenance:provenance", file.text.as_str())];
+        ScriptedArena { files: &files, ..ScriptedArena::default() }.outcome()
+    };
+    for (found, kind, why) in [
+        (false, ModelKind::Script, Some("because a script spoke in it")),
+        (false, ModelKind::Simulated, Some("because a script spoke in it")),
+        (true, ModelKind::Server, Some("because it used an agon.toml that was found in its folder")),
+        (false, ModelKind::Server, None),
+        (false, ModelKind::Human, None),
+    ] {
+        let outcome = held(found, kind, false);
+        assert_eq!(outcome.lesson.is_none(), why.is_some(), "{kind:?}");
+        assert_eq!(outcome.verdict["ratings"].as_array().unwrap().is_empty(), why.is_some(), "{kind:?}");
+        let warned = outcome.warnings.iter().any(|warning| why.is_some_and(|why| warning.contains(why)));
+        assert_eq!(warned, why.is_some(), "{:?}", outcome.warnings);
+        assert!(held(found, kind, true).lesson.is_some(), "{kind:?}");
+    }
+}
+
 /// "Two seats of one agent: each seat has its own change, they cancel between themselves".
 #[test]
 fn two_seats_of_one_agent_cancel_between_themselves() {

@@ -181,6 +181,28 @@ fn a_challenge_is_put_again_only_once_in_a_debate() {
     assert!(outcome.verdict["violations"][0]["why"].as_str().unwrap().contains("put again before"));
 }
 
+/// "A re-asked challenge is still evaded when its answer has no stance": words that nobody can read have none.
+#[test]
+fn a_challenge_that_is_put_again_and_answered_with_garbage_is_a_violation() {
+    let debate = run(&[], &|ask, phase, round| {
+        let said = with(ask, phase, round, &|said| {
+            if phase == "respond" && ask.seat == "critic" {
+                drop_answers(said, &["C1"]);
+            }
+        });
+        if phase == "intervene" { Some(Value::Null) } else { said }
+    });
+    let outcome = debate.outcome.unwrap();
+    assert_eq!(outcome.verdict["interventions"][0]["outcome"], "evaded");
+    let first = entry(&outcome, "challenges", "id", "C1");
+    assert_eq!((&first["fate"], &first["absent_in"]), (&json!("evaded"), &json!([])));
+    let [violation] = outcome.verdict["violations"].as_array().unwrap().as_slice() else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!((&violation["round"], &violation["councillor"]), (&json!(1), &json!("critic")));
+    assert!(violation["why"].as_str().unwrap().contains("could not be read"), "{violation}");
+}
+
 /// "Intervention budget: 3 a round (a reframing to all is one)"; "evasions first, then groupthink, then stale; an evasion that finds
 /// no room is a violation".
 #[test]

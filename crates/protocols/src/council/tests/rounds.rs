@@ -106,6 +106,8 @@ fn messages_are_private_and_limited_and_answered_in_the_round() {
     let outcome = debate.outcome.unwrap();
     let sent = outcome.verdict["exchanges"].as_array().unwrap();
     assert_eq!(sent.iter().filter(|message| message["round"] == 1).count(), 2, "the third is left out");
+    let surplus = "round 1: Visionary sent 3 messages; the limit is 2, and the others were left out";
+    assert!(outcome.warnings.iter().any(|warning| warning == surplus), "{:?}", outcome.warnings);
     let first = json!({"id": "M1", "from": "visionary", "to": "critic", "topic": "load", "text": "A secret figure: 4711.",
         "reply": "critic answers M1.", "round": 1});
     assert_eq!(sent[0], first);

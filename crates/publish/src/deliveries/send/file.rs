@@ -1,7 +1,7 @@
 //! Writes a file so that nobody ever sees a part of it.
 //!
-//! What already has the name stays what it is: a link still leads to its file, a file keeps its owner and mode, and a
-//! device or a pipe is written to and never replaced.
+//! A file keeps its owner and mode, and a device or a pipe is written to and never replaced. A link to a file is replaced, and the file
+//! stays as it is: the link may have come with somebody else's repository. Only the system's own links are followed, such as `/dev/stdout`.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -23,15 +23,14 @@ pub struct WriteFailure {
     pub is_permanent: bool,
 }
 
-/// Writes these bytes to what `path` leads to, and replaces an older file. Blocks, but never for long.
+/// Writes these bytes to a path, and replaces an older file. Blocks, but never for long.
 pub fn write_to_path(path: &Path, bytes: &[u8]) -> Result<(), WriteFailure> {
-    let existing = fs::metadata(path).ok();
-    if existing.as_ref().is_some_and(Metadata::is_dir) {
+    if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
         return Err(explain_failure(path, &ErrorKind::IsADirectory.into()));
     }
-    let target = follow_links(path)?;
+    let target = follow_system_links(path)?;
     #[cfg(unix)]
-    if let Some(existing) = existing.filter(|existing| !existing.is_file() || is_open_descriptor(&target)) {
+    if let Some(existing) = stream_at(&target) {
         return streams::write(&target, existing.file_type(), bytes);
     }
     write_atomic(&target, bytes, FileAccess::Default).map_err(|why| explain_failure(&target, &why))
@@ -52,14 +51,23 @@ pub(in crate::deliveries) async fn deliver(path: &Path, text: String, create_fol
     }
 }
 
-/// The file that a path leads to over links. The file need not exist.
-fn follow_links(path: &Path) -> Result<PathBuf, WriteFailure> {
+/// What is at a path, if it is no file: a device, a pipe, or an open file of a process.
+#[cfg(unix)]
+fn stream_at(path: &Path) -> Option<Metadata> {
+    fs::metadata(path).ok().filter(|found| !found.is_file() || is_open_descriptor(path))
+}
+
+/// Where a path in `/dev` or `/proc` leads to over links. Other paths stay as they are.
+fn follow_system_links(path: &Path) -> Result<PathBuf, WriteFailure> {
     const LINKS_MAX: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
+        let is_system = ["/dev", "/proc"].iter().any(|root| target.starts_with(root));
         // If the path cannot be read, writing it fails too, with a better message.
         match fs::read_link(&target) {
-            Ok(next) if !is_open_descriptor(&target) => target = target.with_file_name("").join(next),
+            Ok(next) if is_system && !is_open_descriptor(&target) => {
+                target = target.with_file_name("").join(next);
+            }
             _ => return Ok(target),
         }
     }
