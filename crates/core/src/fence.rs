@@ -108,8 +108,8 @@ impl Fence {
 /// The name of a file or of another thing, as it may stand outside a quotation: on one line, with hidden characters written out, without
 /// marks that could open or close anything, and no longer than a name is.
 pub fn label(name: &str) -> String {
-    let words = shown(&name.split_whitespace().collect::<Vec<_>>().join(" "));
-    let kept: Vec<char> = words.chars().filter(|c| !matches!(c, '<' | '>' | '`')).collect();
+    let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kept: Vec<char> = shown(&words).chars().filter(|c| !matches!(c, '<' | '>' | '`')).collect();
     match kept.len().checked_sub(LABEL_CHARS_MAX) {
         None | Some(0) => kept.into_iter().collect(),
         // What is at the end of a path says most.

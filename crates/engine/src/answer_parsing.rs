@@ -1,8 +1,10 @@
 //! Turns a model's text into a value that conforms to the ask's schema. Small JSON errors are repaired locally, if that
 //! needs no guessing.
 
-use agon_core::DebateLimits;
+use std::sync::Arc;
+
 use agon_core::reply::without_thinking;
+use agon_core::{DebateLimits, ReplySchema};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{ValidationError, Validator};
@@ -40,12 +42,12 @@ pub(crate) fn parse_answer(
 
 /// What an answer in a log says: the value that the engine has read from its text. `cut_off` says whether it ended at the maximum length.
 pub fn answer_value(
-    schema: Option<&ReplySchema>,
+    schema: Option<&Arc<ReplySchema>>,
     text: &str,
     cut_off: bool,
 ) -> Result<Option<Value>, String> {
     let finish = if cut_off { FinishReason::Length } else { FinishReason::End };
-    parse_answer(schema, text, finish, usize::MAX)
+    parse_answer(schema.map(PreparedSchema::of).as_deref(), text, finish, usize::MAX)
 }
 
 /// The longest answer that is accepted. A server may ignore the limit on tokens, and later prompts repeat the answer.
@@ -221,10 +223,6 @@ fn shortened(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-
-    use std::sync::Arc;
-
-    use agon_core::ReplySchema;
 
     use super::*;
 

@@ -73,7 +73,7 @@ pub fn batch_lines(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let written: Vec<&str> =
         text.split('\n').map(|line| line.trim_start_matches('\u{feff}').trim()).collect();
-    match parse_batch(bytes, Path::new("in.jsonl"), &BUILDER, Some(1), &*MODELS) {
+    match parse_batch(bytes, Path::new("in.jsonl"), &BUILDER, Some(1), &*MODELS, None) {
         Ok(lines) => {
             let written: Vec<&&str> = written.iter().filter(|line| !line.is_empty()).collect();
             assert_eq!(lines.len(), written.len());

@@ -147,7 +147,7 @@ pub fn replay_log(records: &[LogRecord], debate: &Debate) -> Result<Option<Strin
 /// Whether the value of a reply is what its text says.
 fn check_reply(ask: &Ask, reply: &Reply) -> Result<(), String> {
     let Reply::Said { text, value, cut_off, .. } = reply else { return Ok(()) };
-    match answer_value(ask.schema.as_deref(), text, *cut_off) {
+    match answer_value(ask.schema.as_ref(), text, *cut_off) {
         Ok(said) if said == *value => Ok(()),
         _ => Err(format!("the value of {}'s reply is not what its text says", ask.seat)),
     }
