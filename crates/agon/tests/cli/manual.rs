@@ -16,7 +16,7 @@ fn agon_help_is_worth_reading() {
             assert!(examples.contains(&format!("  agon {} {line}\n", info.name)), "{examples}");
         }
     }
-    assert_snapshot!(format!("{verbs}Examples: ...\n\n{notes}"), @r#"
+    assert_snapshot!(format!("{verbs}Examples: ...\n\n{notes}"), @"
     Structured debate between language models
 
     Usage: agon <VERB> [OPTIONS]
@@ -72,6 +72,7 @@ fn agon_help_is_worth_reading() {
       models       List the models that you can name; pull or verify the files of
                    embedded ones
       deliver      Send results that have not arrived yet
+      store        Remove old debates, or make the file smaller
       keys         Show, renew or trust the keys that sign receipts
       doctor       Check the configuration, the store, the providers and the files
                    of embedded models
@@ -90,7 +91,7 @@ fn agon_help_is_worth_reading() {
 
     Exit status: 0 a verdict, 1 a negative verdict, 2 bad usage or input,
     3 could not complete, 130 interrupted.
-    "#);
+    ");
 }
 
 #[test]
