@@ -81,10 +81,11 @@ pub fn replay_with(
     Ok(debate)
 }
 
-/// Whether a model is one of those that an ask names.
+/// Whether a model is one of those that an ask names. The model behind a named agent is not in the log.
 fn check_model(asks: &[Ask], id: u32, model: &str) -> Result<(), String> {
     let Some(ask) = asks.iter().find(|ask| ask.id == id) else { return Ok(()) };
-    match ask.model == model || ask.model.split('|').any(|link| link.trim() == model) {
+    let is_named = |link: &str| link == model || link.starts_with("agent/");
+    match ask.model == model || ask.model.split('|').map(str::trim).any(is_named) {
         true => Ok(()),
         false => Err(format!("{model} was not asked, but {}", ask.model)),
     }

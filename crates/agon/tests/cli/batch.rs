@@ -182,7 +182,8 @@ fn a_batch_keeps_to_its_budget_over_all_its_runs() {
     // Without a file there is nothing to count on, and the debates are named.
     let said = home.agon(&["batch", "in.jsonl", "--models", "script/tabs.yaml", "--total-calls", "1"]);
     assert!(said.status == Some(3) && said.err.contains("agon resume "), "{said:?}");
-    let unpriced = home.agon(&["batch", "in.jsonl", "--models", "openai/unknown-model", "--total-usd", "1"]);
+    let args = ["batch", "in.jsonl", "--models", "openai/unknown-model", "--total-usd", "1"];
+    let unpriced = home.agon_in(&[("OPENAI_API_KEY", "sk-0123456789")], &args);
     assert!(unpriced.status == Some(2) && unpriced.err.contains("needs the price"), "{unpriced:?}");
 }
 

@@ -88,7 +88,7 @@ fn a_forged_log_without_a_signature_is_never_proven() {
         |place: &usize| body(*place).contains("\"replied\"") && body(*place).contains("\"value\":{");
     let reply = (0..last).find(is_reply).unwrap();
     for (from, to, want) in [
-        ("\"text\":\"{", "\"text\":\"{\\\"analysis\\\":\\\"Bought.\\\",", "is not what its text says"),
+        ("\\\"analysis\\\":\\\"", "\\\"analysis\\\":\\\"Bought. ", "is not what its text says"),
         ("script/tabs.yaml", "openai/gpt", "openai/gpt was not asked"),
     ] {
         let said = check(rehashed(&exported, |place| place == reply, from, to));

@@ -45,7 +45,7 @@ fn bad_input_is_named_and_nobody_is_asked() {
         (&["latin.md"], &["latin.md", "UTF-8"]),
         (&["large.md"], &["large.md", "longer than 1024 KB"]),
         (&["."], &["binary.md", "binary"]),
-        (&["--diff", "main...nowhere"], &["the range main...nowhere"]),
+        (&["--diff", "main...nowhere"], &["main...nowhere is a range", "in no git repository"]),
         (&[], &["nothing to review"]),
         (&["--text", " "], &["target is empty"]),
         (&["--diff", "prose.diff"], &["prose.diff", "not a unified diff"]),

@@ -83,7 +83,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     app.configuration()?;
     let dataset = read_dataset(args, &file)?;
     let out = args.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| default_results_file(&file));
-    let plan = EvalPlan::new(&dataset, &eval_request(&app, &out)?)?;
+    let stored_seed = std::fs::read(&out).ok().and_then(|results| seed_of_results(&results));
+    let is_drawn = stored_seed.is_none() && args.get_one::<u64>("seed").is_none();
+    let plan = EvalPlan::new(&dataset, &eval_request(&app, stored_seed)?)?;
     let builders = arm_builders(&app, &plan, &dataset)?;
     if app.flag("dry-run") {
         return print_plan(&plan, app.flag("json"));
@@ -91,6 +93,10 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let mut names: Vec<&str> = builders.values().flat_map(BriefBuilder::model_names).collect();
     names.push(&plan.clerk);
     if !app.flag("quiet") {
+        if is_drawn {
+            let seed = plan.seed;
+            output::note(&format!("note: the seed is {seed}; --seed {seed} draws the same again"));
+        }
         for notice in seat_models::embedded_notices(names.iter().copied(), &**app.catalogue()?) {
             output::note(&format!("note: {notice}"));
         }
@@ -136,12 +142,12 @@ fn read_dataset(args: &ArgMatches, file: &Path) -> Result<EvalDataset, CliError>
     dataset.with_files(&read).map_err(in_file)
 }
 
-fn eval_request(app: &App<'_>, out: &Path) -> Result<EvalRequest, CliError> {
+fn eval_request(app: &App<'_>, stored_seed: Option<u64>) -> Result<EvalRequest, CliError> {
     let configuration = app.configuration()?;
     let arguments = CliArguments::of_any_protocol(app.args);
-    let seed = match arguments.seed.or_else(|| seed_of_results(&std::fs::read(out).ok()?)) {
+    let seed = match arguments.seed.or(stored_seed) {
         Some(seed) => seed,
-        None => drawn_seed(app)?,
+        None => debate_ids::new_seed()?,
     };
     let models = match (arguments.models.is_empty(), configuration.models.is_empty()) {
         (false, _) => arguments.models,
@@ -171,15 +177,6 @@ fn eval_request(app: &App<'_>, out: &Path) -> Result<EvalRequest, CliError> {
         }),
         seed,
     })
-}
-
-/// A new seed. It is shown, so that another run can draw the same.
-fn drawn_seed(app: &App<'_>) -> Result<u64, CliError> {
-    let seed = debate_ids::new_seed()?;
-    if !app.flag("quiet") {
-        output::note(&format!("note: the seed is {seed}; --seed {seed} draws the same again"));
-    }
-    Ok(seed)
 }
 
 /// Arms are separated by semicolons, or by commas if none of them has options.
