@@ -76,10 +76,7 @@ fn what_it_is_cannot_break_the_opening_line() {
     assert_eq!(quoted.lines().count(), 3);
     // The name of a file comes with the file.
     let named = fence().quote("file a\u{202e}b\u{2028}.md", "text");
-    assert!(
-        named.starts_with(&format!("<<BEGIN {} file a\\u{{202e}}b .md>>\n", fence().marker)),
-        "{named}"
-    );
+    assert!(named.starts_with(&format!("<<BEGIN {} file a\\u{{202e}}b .md>>\n", fence().marker)), "{named}");
 }
 
 /// What hides in a file is part of it: a judge must be able to see what a compiler sees.

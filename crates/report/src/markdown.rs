@@ -189,7 +189,8 @@ fn escape(text: &str) -> String {
         } else {
             // A line such as `[x]: y` defines a link or a note: it would vanish, and change what others wrote.
             let piece = escape_headings(piece).replace("]:", "]\\:");
-            piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[")
+            // Three tildes at the start of a line would swallow the rest of the report as code.
+            piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[").replace("~~~", "\\~~~")
         }
     });
     escaped.collect::<Vec<_>>().join(if paired { "`" } else { "&#96;" })
