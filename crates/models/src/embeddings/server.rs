@@ -115,7 +115,7 @@ impl TextEmbedder for ServerEmbedder {
             if texts.is_empty() {
                 return Ok(TextVectors::default());
             }
-            self.request_vectors(texts).await.map_err(|failure| failure.fault)
+            self.request_vectors(texts).await.map_err(|failure| *failure.fault)
         })
     }
 }

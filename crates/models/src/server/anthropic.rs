@@ -169,7 +169,7 @@ fn read_usage(usage: Option<&Value>, answer: &mut ServerAnswer) {
     let input = tokens(usage, "/input_tokens") + read + written;
     let output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(answer.usage.output_tokens);
     answer.usage = match input {
-        0 => CallUsage { output_tokens: output, ..answer.usage.clone() },
+        0 => CallUsage { output_tokens: output, ..answer.usage },
         _ => CallUsage {
             input_tokens: input,
             cached_input_tokens: read,

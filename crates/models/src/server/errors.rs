@@ -27,7 +27,7 @@ const QUOTED_CHARS: usize = 32;
 pub(crate) struct CallFailure {
     /// The HTTP status, if there was an answer.
     pub(crate) status: Option<u16>,
-    pub(crate) fault: CallFault,
+    pub(crate) fault: Box<CallFault>,
     /// The parts of the request that the server named.
     pub(crate) parameters: Vec<OptionalParameter>,
 }
@@ -224,7 +224,7 @@ impl<'a> FailureContext<'a> {
 
     fn failure(&self, status: Option<u16>, kind: CallFaultKind, message: String) -> CallFailure {
         let message: String = clean_line(&message).chars().take(MESSAGE_CHARS_MAX).collect();
-        CallFailure { status, parameters: Vec::new(), fault: CallFault::new(kind, message) }
+        CallFailure { status, parameters: Vec::new(), fault: Box::new(CallFault::new(kind, message)) }
     }
 }
 

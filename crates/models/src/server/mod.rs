@@ -143,7 +143,7 @@ impl ServerModel {
             }
             _ => {}
         }
-        fault
+        *fault
     }
 
     /// Omits these parameters from now on. Returns whether any of them was in the rejected request.

@@ -199,7 +199,7 @@ impl Disturbance {
 /// How a process ended.
 enum ProcessEnd {
     /// It returned, and had the time to write everything.
-    Returned(Result<Debate, EngineError>),
+    Returned(Result<Box<Debate>, EngineError>),
     /// It died.
     Died,
 }
@@ -262,7 +262,7 @@ fn run_to_close(
             }
             ProcessEnd::Returned(Ok(debate)) => {
                 ends.push((ended_at, true));
-                return ClosedDebate { debate, folder, server, log, ends };
+                return ClosedDebate { debate: *debate, folder, server, log, ends };
             }
             ProcessEnd::Returned(Err(EngineError::Store(StoreError::Failed { .. }))) => {
                 ends.push((ended_at, false));
@@ -332,7 +332,7 @@ async fn run_process(
     };
     let ended_at = Instant::now();
     match result.take() {
-        Some(result) => (ProcessEnd::Returned(result), ended_at),
+        Some(result) => (ProcessEnd::Returned(result.map(Box::new)), ended_at),
         None => {
             copy_files_of_dead_process(folder, next_folder);
             (ProcessEnd::Died, ended_at)
