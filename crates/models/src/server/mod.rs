@@ -298,11 +298,12 @@ impl ServerModel {
         deltas: DeltaSink<'_>,
         context: FailureContext<'_>,
     ) -> Result<(), CallFailure> {
-        if data.trim() == "[DONE]" {
-            answer.is_ended = true;
+        // What follows the end of a stream may or may not arrive with it, so it never counts.
+        if answer.is_ended || data.trim().is_empty() {
             return Ok(());
         }
-        if data.trim().is_empty() {
+        if data.trim() == "[DONE]" {
+            answer.is_ended = true;
             return Ok(());
         }
         let frame: Value = serde_json::from_str(data).map_err(|_| context.garbled("is not complete JSON"))?;
