@@ -197,7 +197,7 @@ impl SimulatedServer {
         let after = Duration::from_millis(draw.below(400) as u64);
         let result = match result {
             Ok((text, finish)) => {
-                Ok(ModelCompletion { text, model: "served".into(), usage: reported, finish, shortened: None })
+                Ok(ModelCompletion { text, model: String::new(), usage: reported, finish, shortened: None })
             }
             Err(kind) => {
                 // A broken connection and a refusal are charged. Nobody charges for an error.
@@ -286,7 +286,7 @@ impl Model for ServedModel {
             }
             tokio::time::sleep(after - after / 2).await;
             self.server.ledger.lock().unwrap()[place].returned_at = Some(Instant::now());
-            result
+            result.map(|completion| ModelCompletion { model: self.name.clone(), ..completion })
         })
     }
 }
