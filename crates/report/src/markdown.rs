@@ -187,8 +187,8 @@ fn escape(text: &str) -> String {
         if paired && place % 2 == 1 {
             (*piece).to_owned()
         } else {
-            // A line such as `[x]: y` defines a link or a note: it would vanish, and change what others wrote.
-            let piece = escape_headings(piece).replace("]:", "]\\:");
+            // A line such as `[x]: y` defines a link or a note: it would vanish, and change what others wrote. `[^x]` refers to one.
+            let piece = escape_headings(piece).replace("]:", "]\\:").replace("[^", "[\\^");
             // Three tildes at the start of a line would swallow the rest of the report as code.
             piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[").replace("~~~", "\\~~~")
         }
