@@ -179,10 +179,15 @@ fn longest_run(lines: &[String]) -> usize {
     runs.max().unwrap_or_default()
 }
 
-/// Escapes HTML outside code spans. If the backticks do not pair up, escapes everything, including the backticks.
+/// Escapes HTML outside code spans. If the backticks do not pair up, or if something in them could come alive where a reader pairs them
+/// otherwise, escapes everything, including the backticks.
 fn escape(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    let paired = pieces.len() % 2 == 1 && !text.contains("``") && !text.contains("\\`");
+    let is_harmless = |code: &&str| !["<", "|", "![", "[^", "]:"].iter().any(|mark| code.contains(mark));
+    let paired = pieces.len() % 2 == 1
+        && !text.contains("``")
+        && !text.contains("\\`")
+        && pieces.iter().skip(1).step_by(2).all(is_harmless);
     let escaped = pieces.iter().enumerate().map(|(place, piece)| {
         if paired && place % 2 == 1 {
             (*piece).to_owned()
@@ -200,9 +205,13 @@ fn escape(text: &str) -> String {
 fn escape_headings(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {
-        let is_mark = word.starts_with('#') && word.trim_end().chars().all(|c| c == '#');
+        // A quotation needs no space after its mark.
+        let mark = word.trim_start_matches('>');
+        let is_mark = mark.starts_with('#') && mark.trim_end().chars().all(|c| c == '#');
+        let quotation = word.get(..word.len() - mark.len()).unwrap_or_default();
+        escaped.push_str(quotation);
         escaped.push_str(if is_mark { "\\" } else { "" });
-        escaped.push_str(word);
+        escaped.push_str(mark);
     }
     escaped
 }

@@ -224,7 +224,11 @@ impl<'a> FailureContext<'a> {
 
     fn failure(&self, status: Option<u16>, kind: CallFaultKind, message: String) -> CallFailure {
         let message: String = clean_line(&message).chars().take(MESSAGE_CHARS_MAX).collect();
-        CallFailure { status, parameters: Vec::new(), fault: Box::new(CallFault::new(kind, message.trim_end())) }
+        CallFailure {
+            status,
+            parameters: Vec::new(),
+            fault: Box::new(CallFault::new(kind, message.trim_end())),
+        }
     }
 }
 
