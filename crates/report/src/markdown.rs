@@ -183,7 +183,11 @@ fn longest_run(lines: &[String]) -> usize {
 /// otherwise, escapes everything, including the backticks.
 fn escape(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    let is_harmless = |code: &&str| !["<", "|", "![", "[^", "]:"].iter().any(|mark| code.contains(mark));
+    let begins_tag =
+        |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+    let has_tag = |code: &str| code.split('<').skip(1).any(begins_tag);
+    let has_mark = |code: &str| ["|", "![", "[^", "]:"].iter().any(|mark| code.contains(mark));
+    let is_harmless = |code: &&str| !has_tag(code) && !has_mark(code);
     let paired = pieces.len() % 2 == 1
         && !text.contains("``")
         && !text.contains("\\`")
