@@ -139,7 +139,8 @@ fn shown(text: &str) -> Cow<'_, str> {
             _ if is_hidden(c) => shown.push_str(&written_out(c)),
             _ => shown.push(c),
         }
-        before = c;
+        // A joiner belongs to what a reader sees before it, and that may have been written out.
+        before = shown.chars().next_back().unwrap_or('\n');
     }
     Cow::Owned(shown)
 }
