@@ -1,4 +1,4 @@
-//! The faces of Agon. There is one so far: the command line.
+//! The faces of Agon: the command line, the server, and the tools of coding agents.
 //!
 //! No rule of debate is here. Verbs, flags, help, completions and the manual page are made from two tables:
 //! [`agon_protocols::all`] and [`cli::verbs::VERBS`].
@@ -26,3 +26,4 @@
 //! - [`cli::errors`]: what can go wrong.
 
 pub mod cli;
+pub mod hosting;

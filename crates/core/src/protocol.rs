@@ -402,7 +402,15 @@ pub enum NextEvent {
 /// Asks the protocol for the next step and gives the asks their numbers.
 pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Corrupt> {
     match protocol.next(debate)? {
-        Step::Close(outcome) => Ok(NextEvent::Close(Event::Closed { outcome })),
+        Step::Close(mut outcome) => {
+            // To a protocol, a person who asks for the verdict is a limit like any other. Readers want to know which it was.
+            let is_cancelled =
+                debate.absences().any(|(_, _, why, _)| why == crate::AbsenceReason::Cancelled);
+            if is_cancelled && outcome.termination == Termination::Budget {
+                outcome.termination = Termination::Cancelled;
+            }
+            Ok(NextEvent::Close(Event::Closed { outcome }))
+        }
         Step::Ask(phase, mut asks) => {
             for (id, ask) in (debate.asks() + 1..).zip(&mut asks) {
                 ask.id = id;

@@ -19,7 +19,7 @@ pub enum AbsenceReason {
     Unreachable,
     /// The call did not fit the budget.
     OverBudget,
-    /// The debate was cancelled.
+    /// A person asked for the verdict and did not want to wait for it.
     Cancelled,
 }
 

@@ -155,7 +155,7 @@ pub fn ending_sentence(outcome: &Outcome, voices: &str) -> String {
         },
         Termination::QuorumLost => format!("Cut short{after}: too few voices were left."),
         Termination::Budget => format!("Cut short{after}: a limit was reached."),
-        Termination::Cancelled => format!("Cancelled{after}."),
+        Termination::Cancelled => format!("Concluded{after}, because a person asked for the verdict."),
         Termination::Failed => format!("Failed{after}: there is no verdict."),
     }
 }
@@ -205,7 +205,7 @@ pub fn absence_words(why: crate::AbsenceReason) -> String {
         AbsenceReason::Malformed => "gave no usable answer".into(),
         AbsenceReason::Unreachable => "could not be reached".into(),
         AbsenceReason::OverBudget => "was not asked: the call did not fit the budget".into(),
-        AbsenceReason::Cancelled => "was cancelled".into(),
+        AbsenceReason::Cancelled => "was not waited for any more".into(),
     }
 }
 

@@ -206,7 +206,8 @@ impl DebateRun<'_> {
             let first_token = self.first_token_signal(&call.model, call.call.ask);
             let calling = AskState::Calling { model: call.model.clone(), attempt: call.call.attempt };
             self.replace_state(index, calling);
-            let watchers = self.log.watch().deltas.clone();
+            // A stream is more work for a provider, so there is one only if somebody listens.
+            let watchers = self.log.watch().deltas.clone().filter(|deltas| deltas.receiver_count() > 0);
             self.progress.push(call.run(index, timeout, self.id.clone(), watchers, first_token).boxed());
         }
     }
@@ -451,16 +452,15 @@ impl DebateRun<'_> {
         self.log_event(Event::Replied { ask, reply })
     }
 
-    /// Settles everything that is still open, because the time of the phase is over.
-    pub(crate) fn settle_all_as_late(&mut self) -> Result<(), EngineError> {
+    /// Settles everything that is still open: the time of the phase is over, or a person does not want to wait.
+    pub(crate) fn settle_all(&mut self, why: AbsenceReason, detail: &str) -> Result<(), EngineError> {
         self.progress.clear();
-        let detail = self.phase_limits().deadline_passed();
         for index in 0..self.asks.len() {
             if self.asks.get(index).is_some_and(|pending| pending.is_settled()) {
                 continue;
             }
-            self.abandon_call(index, AbsenceReason::TimedOut, &detail)?;
-            self.settle_absent(index, AbsenceReason::TimedOut, detail.clone())?;
+            self.abandon_call(index, why, detail)?;
+            self.settle_absent(index, why, detail.to_owned())?;
         }
         Ok(())
     }

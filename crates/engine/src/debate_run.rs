@@ -4,7 +4,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{AbsenceReason, Corrupt, Debate, Event, NextEvent, Protocol, advance};
+use agon_core::{AbsenceReason, Corrupt, Debate, Event, NextEvent, Phase, Protocol, advance};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
@@ -45,6 +45,9 @@ pub(crate) struct DebateRun<'a> {
     wakeup: Pin<Box<Sleep>>,
     wakeup_at: Option<Instant>,
 }
+
+/// The reason in the log of an answer that nobody waited for any more.
+const CONCLUDED: &str = "a person asked for the verdict now";
 
 /// Why a run ends before its debate does.
 pub(crate) enum HaltReason {
@@ -132,11 +135,15 @@ impl<'a> DebateRun<'a> {
         if let Some(text) = interjection {
             self.log_event(Event::Interjected { by: "you".into(), text })?;
         }
+        let inbox = self.log.watch().inbox.clone();
         let mut stopped = pin!(stop.stopped());
         for index in 0..self.asks.len() {
             self.plan_attempt(index, None)?;
         }
         loop {
+            for (by, text) in inbox.take_interjections() {
+                self.log_event(Event::Interjected { by, text })?;
+            }
             if stop.is_stopped() && self.halt.is_none() {
                 self.halt(HaltReason::StopSignal)?;
             }
@@ -162,6 +169,7 @@ impl<'a> DebateRun<'a> {
                 }
                 () = self.wakeup.as_mut(), if self.wakeup_at.is_some() => self.wakeup_at = None,
                 () = &mut stopped, if self.halt.is_none() => {}
+                () = inbox.changed() => {}
                 () = self.warm_up.first_token() => {}
                 () = freed(self.shared_freed.as_mut()), if self.waits_for_shared => {}
             }
@@ -172,7 +180,9 @@ impl<'a> DebateRun<'a> {
     fn do_all_that_is_ready(&mut self) -> Result<bool, EngineError> {
         loop {
             if self.time_left().is_some_and(|left| left.is_zero()) {
-                self.settle_all_as_late()?;
+                self.settle_all(AbsenceReason::TimedOut, &self.phase_limits().deadline_passed())?;
+            } else if self.must_conclude() {
+                self.settle_all(AbsenceReason::Cancelled, CONCLUDED)?;
             }
             self.start_planned_calls()?;
             if !self.asks.iter().all(AskTask::is_settled) {
@@ -237,6 +247,12 @@ impl<'a> DebateRun<'a> {
             HaltReason::StopSignal => EngineError::Interrupted { id },
             HaltReason::Fault(fault) => EngineError::Stopped { id, fault: Box::new(fault) },
         })
+    }
+
+    /// Whether a person wants the verdict now, and the current phase is not one of those that make it.
+    fn must_conclude(&self) -> bool {
+        let is_closing = |phase: &Phase| self.protocol.info().is_closing(&phase.name);
+        self.log.watch().inbox.is_concluding() && !self.debate.last_phase().is_some_and(is_closing)
     }
 
     /// What the current phase may use.

@@ -118,6 +118,11 @@ impl Engine {
         Self { shared_budget: Some(budget), ..self }
     }
 
+    /// Where the engine gets its models.
+    pub fn models(&self) -> &dyn ModelSource {
+        &*self.models
+    }
+
     /// Opens a debate and runs it to its end.
     pub async fn open(
         &self,

@@ -4,7 +4,7 @@
 //!
 //! - `model`: the [`Model`] trait. A call goes in; a completion or a fault comes out. Prices are here too.
 //! - `store`: the [`Store`] trait. Records go in; when the store returns, they are durable.
-//! - `run_control`: how a caller follows a running debate and stops it.
+//! - `run_control`: how a caller follows a running debate, speaks to it and stops it.
 //! - `engine`: opens, starts and resumes debates; the settings and errors of all of them.
 //! - `debate_run`: runs one debate, from the log it has so far to its end, in one task.
 //! - `attempts`: takes one ask through its attempts: plan, reserve, send, handle the result, retry or settle.
@@ -42,6 +42,6 @@ pub use model::{
     CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
     ModelCompletion, ModelPrice, ModelSource,
 };
-pub use run_control::{DebateWatch, StopSignal, TextDelta};
+pub use run_control::{DebateInbox, DebateWatch, StopSignal, TextDelta};
 pub use shared_budget::{BudgetUse, SharedBudget, SharedLimits};
 pub use store::{Store, StoreError};

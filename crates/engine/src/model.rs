@@ -18,7 +18,8 @@ pub trait Model: Send + Sync {
     /// What the model costs.
     fn price(&self) -> ModelPrice;
 
-    /// How many calls the provider can handle at once, if it knows. A limit set by the user wins.
+    /// How many calls the provider can handle at once, if it knows. A limit set by the user wins. With `usize::MAX`, its calls do not
+    /// count against the limit on all calls either.
     fn at_once(&self) -> Option<usize> {
         None
     }

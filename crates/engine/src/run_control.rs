@@ -1,9 +1,10 @@
-//! How a caller follows a running debate and stops it.
+//! How a caller follows a running debate, speaks to it and stops it.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_core::LogRecord;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{Notify, broadcast, mpsc, watch};
 
 /// The channels on which a caller follows a debate.
 ///
@@ -13,8 +14,51 @@ use tokio::sync::{broadcast, mpsc, watch};
 pub struct DebateWatch {
     /// Receives every record, in order, once it is durable.
     pub records: Option<mpsc::UnboundedSender<Arc<LogRecord>>>,
-    /// Receives answers piece by piece. Models stream only if this is set, or if other calls wait for a first token.
+    /// Receives answers piece by piece. A call streams only if somebody listens when it starts, or if other calls wait for a
+    /// first token.
     pub deltas: Option<broadcast::Sender<TextDelta>>,
+    /// What the caller says to the debate while it runs.
+    pub inbox: DebateInbox,
+}
+
+/// What a person says to a running debate. Clones share one inbox.
+#[derive(Debug, Clone, Default)]
+pub struct DebateInbox(Arc<InboxState>);
+
+#[derive(Debug, Default)]
+struct InboxState {
+    /// Who said it, and the words.
+    interjections: Mutex<Vec<(String, String)>>,
+    concluding: AtomicBool,
+    changed: Notify,
+}
+
+impl DebateInbox {
+    /// Says something to all seats. It is in the log at once, and the seats read it in the next phase.
+    pub fn interject(&self, by: impl Into<String>, text: impl Into<String>) {
+        let interjection = (by.into(), text.into());
+        self.0.interjections.lock().unwrap_or_else(PoisonError::into_inner).push(interjection);
+        self.0.changed.notify_one();
+    }
+
+    /// Ends the rounds now: nobody is waited for any more, and only the closing phases are still asked.
+    pub fn conclude(&self) {
+        self.0.concluding.store(true, Ordering::Release);
+        self.0.changed.notify_one();
+    }
+
+    pub(crate) fn is_concluding(&self) -> bool {
+        self.0.concluding.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn take_interjections(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut *self.0.interjections.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until something is said. Safe to drop and call again.
+    pub(crate) async fn changed(&self) {
+        self.0.changed.notified().await;
+    }
 }
 
 /// A piece of an answer that is still being written. Deltas are never logged.

@@ -101,6 +101,18 @@ impl SharedBudget {
         }
     }
 
+    /// Begins anew, as a budget of another day does. Calls that are under way keep what they have reserved.
+    pub fn forget_spent(&self) {
+        let mut amounts = self.amounts();
+        *amounts = SharedAmounts {
+            reserved_tokens: amounts.reserved_tokens,
+            reserved_nanos: amounts.reserved_nanos,
+            ..SharedAmounts::default()
+        };
+        drop(amounts);
+        self.0.freed.send_replace(());
+    }
+
     fn amounts(&self) -> MutexGuard<'_, SharedAmounts> {
         self.0.amounts.lock().unwrap_or_else(PoisonError::into_inner)
     }

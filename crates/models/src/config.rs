@@ -247,7 +247,8 @@ impl HumanConfig {
         checked.map_err(|why| Invalid(format!("[humans.{name}]: {why}")))
     }
 
-    pub(crate) fn timeout(&self) -> Duration {
+    /// How long one answer may take.
+    pub fn timeout(&self) -> Duration {
         read_timeout(self.timeout_s).ok().flatten().unwrap_or(HUMAN_TIMEOUT)
     }
 }

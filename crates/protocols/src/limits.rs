@@ -18,6 +18,11 @@ pub struct LimitCheck<'a> {
     pub closing_calls: usize,
 }
 
+/// Whether a seat was not heard because a limit was reached, or because a person asked for the verdict.
+fn is_cut(why: AbsenceReason) -> bool {
+    matches!(why, AbsenceReason::OverBudget | AbsenceReason::Cancelled)
+}
+
 impl LimitCheck<'_> {
     /// Whether too little time, money or calls are left for a phase of `calls` calls and the closing phases after it.
     pub fn is_exhausted(&self, calls: usize) -> bool {
@@ -47,8 +52,7 @@ impl LimitCheck<'_> {
         let late = deadline.is_some_and(|limit| {
             turn.ended_at_ms as f64 >= limit as f64 * (1.0 - self.closing_share) - TOLERANCE
         });
-        turn.absences()
-            .any(|(_, why, _)| why == AbsenceReason::OverBudget || (late && why == AbsenceReason::TimedOut))
+        turn.absences().any(|(_, why, _)| is_cut(why) || (late && why == AbsenceReason::TimedOut))
     }
 
     /// Whether the deadline has passed.
@@ -75,7 +79,7 @@ impl LimitCheck<'_> {
         if let Some(limit) = limits.usd.filter(|limit| over(usd, *limit)) {
             return Some(format!("the budget of ${limit}"));
         }
-        let refused = self.debate.absences().find(|(_, _, why, _)| *why == AbsenceReason::OverBudget);
+        let refused = self.debate.absences().find(|(_, _, why, _)| is_cut(*why));
         refused.map(|(.., detail)| detail.to_owned())
     }
 }

@@ -35,6 +35,43 @@ impl SqliteStore {
         self.read(|db| list(db, self.path(), limit))
     }
 
+    /// A debate as a list shows it.
+    pub fn listed_debate(&self, id: &str) -> Result<ListedDebate, StoreError> {
+        self.read(|db| {
+            let sql = format!("SELECT {LISTED_COLUMNS} FROM debates WHERE id = ?1");
+            let debate = db.read_first(&sql, [id], |row| StatusReader::new(self.path()).listed(row))?;
+            debate.ok_or_else(|| unknown_debate(id))
+        })
+    }
+
+    /// One page of the debates that `wanted` accepts, newest first. `before` is where the page before ended. Returns where this one
+    /// ended, if there may be more.
+    pub fn page_of_debates(
+        &self,
+        before: Option<i64>,
+        limit: usize,
+        mut wanted: impl FnMut(&ListedDebate) -> bool,
+    ) -> Result<(Vec<ListedDebate>, Option<i64>), StoreError> {
+        self.read(|db| {
+            let sql = format!("SELECT {LISTED_COLUMNS}, n FROM debates WHERE n < ?1 ORDER BY n DESC");
+            let mut statement = db.prepare_cached(&sql)?;
+            let mut rows = statement.query([before.unwrap_or(i64::MAX)])?;
+            let mut statuses = StatusReader::new(self.path());
+            let (mut page, mut last) = (Vec::new(), None);
+            while let Some(row) = rows.next()? {
+                if page.len() == limit {
+                    return Ok((page, last));
+                }
+                let debate = statuses.listed(row)?;
+                if wanted(&debate) {
+                    last = Some(row.get(7)?);
+                    page.push(debate);
+                }
+            }
+            Ok((page, None))
+        })
+    }
+
     /// The full id of the debate whose id begins with `prefix`, or of the newest debate for `last`.
     pub fn find_debate(&self, prefix: &str) -> Result<String, StoreError> {
         self.read(|db| find(db, prefix))

@@ -14,7 +14,7 @@
 //! - `closed_debates`: what is written in the transaction that closes a debate. Its parts are `knowledge`, `memories`,
 //!   `ratings_table` and `deliveries_table`.
 //! - `knowledge_search` and `vectors`: search of the knowledge store by words and by meaning.
-//! - `resolutions`: what became known after a debate.
+//! - `resolutions`: what became known after a debate. `served_debates`: which request opened a debate of a server.
 //! - `housekeeping`: removes old debates, and gives their space back.
 //! - `rebuild`: makes everything that comes from debates again from their logs.
 //! - `schema`, `store_path`, `store_fault`, `sql`: the tables, the file, its errors, and shorthand for statements.
@@ -37,6 +37,7 @@ mod rebuild;
 mod resolutions;
 mod schema;
 mod search;
+mod served_debates;
 mod sql;
 mod sqlite;
 mod store_fault;
@@ -55,5 +56,6 @@ pub use memories::MemoryHit;
 pub use ratings_table::AgentRating;
 pub use rebuild::RebuildReport;
 pub use resolutions::StoredResolution;
+pub use served_debates::ServedRequest;
 pub use search::{HIT_END, HIT_START, SearchHit};
 pub use sqlite::{SqliteStore, StoreFuture};

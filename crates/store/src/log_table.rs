@@ -17,6 +17,16 @@ impl SqliteStore {
     pub fn raw_log(&self, id: &str) -> Result<Vec<(String, String)>, StoreError> {
         self.read(|db| raw_log(db, id))
     }
+
+    /// The same from event number `first` on.
+    pub fn raw_log_from(&self, id: &str, first: u64) -> Result<Vec<(String, String)>, StoreError> {
+        let first = i64::try_from(first).unwrap_or(i64::MAX);
+        self.read(|db| {
+            let sql = "SELECT body, hash FROM events WHERE debate = ?1 AND seq >= ?2 ORDER BY seq";
+            let values = params![debate_row(db, id)?, first];
+            Ok(db.read_all(sql, values, |row| Ok((text(row, 0)?, text(row, 1)?)))?)
+        })
+    }
 }
 
 /// Appends records to a debate's log. `Opened` creates the debate and leases it; `Closed` gives the lease back and

@@ -6,10 +6,22 @@ use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, SQLite's `user_version`. Versions 1 to 3 were those of agon's first
 /// edition. To change the tables, raise it and migrate files of version 4 and later.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
-/// From version 4 to 5. Debates of version 4 do not say where they were held.
-const FROM_VERSION_4: &str = "ALTER TABLE debates ADD COLUMN provenance TEXT";
+/// The first version that can be brought up to date.
+const OLDEST_VERSION: i64 = 4;
+
+/// What makes of a version the next one, beginning with [`OLDEST_VERSION`].
+const MIGRATIONS: [&str; 2] = [
+    // Debates of version 4 do not say where they were held.
+    "ALTER TABLE debates ADD COLUMN provenance TEXT",
+    "CREATE TABLE served_debates (
+        debate TEXT PRIMARY KEY,
+        request_key TEXT UNIQUE,
+        request_hash TEXT NOT NULL,
+        stopped INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID",
+];
 
 /// The `application_id` that marks a file as a store: "Agon".
 const APPLICATION: i64 = 0x4167_6f6e;
@@ -19,8 +31,8 @@ const TABLES: &str = include_str!("schema.sql");
 #[derive(Debug, PartialEq, Eq)]
 enum FileState {
     Empty,
-    /// It has the tables of version 4.
-    Version4,
+    /// It has the tables of this older version.
+    Older(i64),
     Ready,
 }
 
@@ -42,7 +54,7 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
 pub(crate) fn check_readable(connection: &Connection) -> Result<(), StoreFault> {
     match check(connection)? {
         FileState::Ready => Ok(()),
-        FileState::Version4 => Err(StoreFault::Failed(
+        FileState::Older(_) => Err(StoreFault::Failed(
             "an older agon wrote it, and it cannot be written to bring it up to date".into(),
         )),
         FileState::Empty => Err(StoreFault::Failed("it has no tables yet, and it cannot be written".into())),
@@ -60,7 +72,7 @@ fn check(connection: &Connection) -> Result<FileState, StoreFault> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let why = match (application, version) {
         (APPLICATION, VERSION) => return Ok(FileState::Ready),
-        (APPLICATION, 4) => return Ok(FileState::Version4),
+        (APPLICATION, OLDEST_VERSION..VERSION) => return Ok(FileState::Older(version)),
         (0, 0) if tables == 0 => return Ok(FileState::Empty),
         (APPLICATION, _) if version > VERSION => {
             format!(
@@ -83,7 +95,12 @@ fn create_tables(connection: &mut Connection) -> Result<(), StoreFault> {
     match check(&transaction)? {
         FileState::Ready => {}
         FileState::Empty => transaction.execute_batch(TABLES)?,
-        FileState::Version4 => transaction.execute_batch(FROM_VERSION_4)?,
+        FileState::Older(version) => {
+            let done = usize::try_from(version - OLDEST_VERSION).unwrap_or_default();
+            for migration in MIGRATIONS.iter().skip(done) {
+                transaction.execute_batch(migration)?;
+            }
+        }
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;

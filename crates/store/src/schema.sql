@@ -168,3 +168,11 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_by_state ON deliveries (state, next_s);
 CREATE INDEX deliveries_by_debate ON deliveries (debate, state);
+
+-- The debates that a server opened. After a restart it goes on with those that are neither over nor stopped.
+CREATE TABLE served_debates (
+    debate TEXT PRIMARY KEY, -- its id
+    request_key TEXT UNIQUE, -- the caller's Idempotency-Key
+    request_hash TEXT NOT NULL, -- of the request's body
+    stopped INTEGER NOT NULL DEFAULT 0 -- somebody stopped it on purpose
+) STRICT, WITHOUT ROWID;

@@ -142,7 +142,8 @@ fn batch_line(
     Ok(BatchLine { index, input_id: raw.id, subject, hash: String::new() })
 }
 
-fn option_pair((key, value): (String, Value)) -> Result<(String, String), String> {
+/// An option of a JSON object as `--set` takes it.
+pub fn option_pair((key, value): (String, Value)) -> Result<(String, String), String> {
     match value {
         Value::String(text) => Ok((key, text)),
         Value::Number(_) | Value::Bool(_) => Ok((key, value.to_string())),

@@ -55,8 +55,7 @@ pub struct DeliveryBindings {
 impl DeliveryBindings {
     /// Reads `--to` and the hooks of the configuration for this protocol.
     pub fn read(args: &ArgMatches, configuration: &Configuration, protocol: &str) -> Result<Self, CliError> {
-        let folder = std::env::current_dir()
-            .map_err(|why| CliError::System(format!("the working directory cannot be found: {why}")))?;
+        let folder = working_folder()?;
         let mut destinations = Vec::new();
         for text in args.try_get_many::<String>("to").ok().flatten().into_iter().flatten() {
             let destination = Destination::parse(text, &folder)?;
@@ -64,9 +63,26 @@ impl DeliveryBindings {
             destinations.push(destination);
         }
         destinations.extend(hooks_for(&configuration.hooks, protocol));
+        Self::new(&destinations, &folder, configuration)
+    }
+
+    /// Reads only the hooks of the configuration for this protocol.
+    pub fn of_hooks(configuration: &Configuration, protocol: &str) -> Result<Self, CliError> {
+        let destinations: Vec<Destination> = hooks_for(&configuration.hooks, protocol).into_iter().collect();
+        match destinations.is_empty() {
+            true => Ok(Self::default()),
+            false => Self::new(&destinations, &working_folder()?, configuration),
+        }
+    }
+
+    fn new(
+        destinations: &[Destination],
+        folder: &Path,
+        configuration: &Configuration,
+    ) -> Result<Self, CliError> {
         let mut stored = Vec::new();
-        for destination in &destinations {
-            let bound = serde_json::to_string(&BoundDelivery::new(destination, &folder, configuration))
+        for destination in destinations {
+            let bound = serde_json::to_string(&BoundDelivery::new(destination, folder, configuration))
                 .map_err(|why| CliError::System(format!("a delivery cannot be written as JSON: {why}")))?;
             // A destination that is named twice is used once.
             if !stored.contains(&bound) {
@@ -86,6 +102,11 @@ impl DeliveryBindings {
         store.deliveries_bind(debate, self.stored.iter().map(new).collect()).await?;
         Ok(())
     }
+}
+
+fn working_folder() -> Result<PathBuf, CliError> {
+    std::env::current_dir()
+        .map_err(|why| CliError::System(format!("the working directory cannot be found: {why}")))
 }
 
 /// A delivery with everything that it needs, as the store keeps it.

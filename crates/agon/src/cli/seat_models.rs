@@ -11,6 +11,7 @@ use agon_engine::{ModelPrice, ModelSource};
 use agon_models::{ModelCatalogue, SMOLLM2};
 
 use super::app::App;
+use super::configuration::Configuration;
 use super::errors::CliError;
 use super::model_files;
 use super::output;
@@ -81,14 +82,22 @@ fn chain_links<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<It
 
 /// Fetches the files of the embedded model if one of these names needs them.
 pub fn fetch_model_files<'a>(
-    app: &App<'_>,
+    app: &'a App<'_>,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), CliError> {
-    let configuration = app.configuration()?;
+    fetch_files(app.configuration()?, names, app.flag("quiet"))
+}
+
+/// The same, with a configuration instead of an app.
+pub fn fetch_files<'a>(
+    configuration: &'a Configuration,
+    names: impl IntoIterator<Item = &'a str>,
+    is_quiet: bool,
+) -> Result<(), CliError> {
     let answering = names.into_iter().map(|name| configuration.answering_model(name));
     let embedded = format!("embedded/{SMOLLM2}");
     if chain_links(answering).any(|link| link == embedded) {
-        model_files::ensure_model_files(&[SMOLLM2], app.flag("quiet"))?;
+        model_files::ensure_model_files(&[SMOLLM2], is_quiet)?;
     }
     Ok(())
 }

@@ -30,6 +30,8 @@ impl SubjectKind {
     }
 }
 
+/// The part that marks a text which the seats may use and cite.
+pub const CONTEXT: &str = agon_protocols::attached_context::CONTEXT_PART;
 /// The part that marks a text without a file.
 const TEXT_PART: &str = "text";
 
@@ -138,6 +140,63 @@ pub fn subject_of_line(
         }
         (SubjectKind::Question, None, None) => Err("it has no question".into()),
     }
+}
+
+/// What a caller's request says the debate is about. Files without a part are what it is about, or context where it is about a question.
+pub fn subject_of_request(
+    info: &ProtocolInfo,
+    question: Option<String>,
+    mut files: Vec<BriefFile>,
+) -> Result<DebateSubject, CliError> {
+    let word = info.subject.trim_end_matches('.').to_lowercase();
+    let question = question.filter(|question| !question.trim().is_empty());
+    match SubjectKind::of(info) {
+        SubjectKind::Question => {
+            let question = question.ok_or_else(|| CliError::input(format!("{} needs a {word}", info.name)))?;
+            let question = input::check_question(&question, &word)?;
+            for file in files.iter_mut().filter(|file| file.part.is_none()) {
+                file.part = Some(CONTEXT.to_owned());
+            }
+            Ok(DebateSubject { question, files, ..DebateSubject::default() })
+        }
+        SubjectKind::Files => match files.iter().any(|file| file.part.is_none()) {
+            true => {
+                let question = question.map(|words| input::check_question(&words, "question"));
+                let question = question.transpose()?.unwrap_or_default();
+                Ok(DebateSubject { question, files, ..DebateSubject::default() })
+            }
+            false => Err(CliError::input(format!(
+                "{} judges files: send at least one under `files`, with `path` and `text`",
+                info.name
+            ))),
+        },
+        SubjectKind::Targets => {
+            let has_diff = files.iter().any(|file| file.part.as_deref() == Some(input::DIFF_PART));
+            let takes_diff = !has_diff && info.options.iter().any(|option| option.key == input::DIFF_PART);
+            if let Some(words) = question {
+                files.push(piped_target(&words, takes_diff)?);
+            }
+            Ok(subject_of_targets(files))
+        }
+    }
+}
+
+/// A file of a caller's request.
+pub fn request_file(path: String, text: String, part: Option<String>) -> Result<BriefFile, CliError> {
+    let wrong = |why: &str| Err(CliError::input(format!("the file {path:?} {why}")));
+    if path.trim().is_empty() {
+        return wrong("has no name: set `path`");
+    }
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return wrong("is empty: send one with something in it");
+    }
+    if text.len() as u64 > input::DEBATE_FILE_BYTES_MAX {
+        return wrong(&format!("has more than {} KB, the limit", input::DEBATE_FILE_BYTES_MAX / 1024));
+    }
+    if text.contains('\0') {
+        return wrong("is binary: send text");
+    }
+    Ok(BriefFile { path, text, part })
 }
 
 /// A diff that came on stdin, or a text.

@@ -228,7 +228,7 @@ impl ArenaReport<'_> {
                 let (cast, agents) = (consensus.cast, counted(consensus.agents as u64, "agent"));
                 format!("Only {cast} of {agents} voted for a proposal{abstained}, and half of them must.")
             }
-            Some(Termination::Cancelled) => "The debate was cancelled before anything was decided.".into(),
+            Some(Termination::Cancelled) => "The debate was concluded before anything was decided.".into(),
             Some(Termination::Budget) if self.verdict.votes.is_empty() => {
                 "A limit was reached before anybody voted.".into()
             }

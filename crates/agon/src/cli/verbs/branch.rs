@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::resume::{interjection, say_option};
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, StoredLog, protocol_of};
+use crate::cli::app::{App, DebateHandle, StoredLog, protocol_of};
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::brief_builder::{option_files, split_timeout};
 use crate::cli::debate_run::DebateSession;
@@ -82,14 +82,29 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     Ok(status)
 }
 
+/// A branch of a debate with the same seats and options: its brief, and the records that it takes over.
+pub fn branch_of(handle: &DebateHandle, at_round: u32) -> Result<(Brief, Vec<LogRecord>), CliError> {
+    let StoredLog { records, debate: source, .. } = handle.read()?;
+    let protocol = protocol_of(&source.brief)?;
+    check_round(at_round, &source)?;
+    let brief = branch_brief(protocol, &source.brief, CliArguments::default())?;
+    let taken = play::branch(protocol, &records, brief.clone(), at_round)
+        .map_err(|reason| handle.log_error(reason))?;
+    not_taken_over(protocol, &source, &brief, &taken, at_round)?;
+    Ok((brief, taken))
+}
+
 fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, CliError> {
-    let at_round = args.get_one::<u32>("at").copied().unwrap_or_default();
+    check_round(args.get_one::<u32>("at").copied().unwrap_or_default(), source)
+}
+
+fn check_round(at_round: u32, source: &Debate) -> Result<u32, CliError> {
     let last = source.turns.iter().map(|turn| turn.phase.round).max().unwrap_or_default();
     if at_round <= last {
         return Ok(at_round);
     }
     Err(CliError::input(format!(
-        "debate {} has rounds 0 to {last}, and --at {at_round} is not one of them",
+        "debate {} has rounds 0 to {last}, and {at_round} is not one of them",
         source.brief.id
     )))
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod eval;
 mod export;
 mod init;
+pub use branch::branch_of;
 #[cfg(test)]
 pub(crate) use init::every_setting;
 mod keys;

@@ -161,7 +161,7 @@ fn a_note_says_why_a_judge_is_missing() {
         (AbsenceReason::Refused, "would not answer"),
         (AbsenceReason::Malformed, "gave no usable answer"),
         (AbsenceReason::Unreachable, "could not be reached"),
-        (AbsenceReason::Cancelled, "was cancelled"),
+        (AbsenceReason::Cancelled, "was not waited for any more"),
     ] {
         for missing in ["r1", "r2"] {
             let lines =

@@ -1,0 +1,159 @@
+//! One debate that runs in this process, and how any number of readers follow its log.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use agon_core::LogRecord;
+use agon_engine::{DebateInbox, DebateWatch, StopSignal, TextDelta};
+use tokio::sync::{broadcast, mpsc, watch};
+
+use super::DebateHost;
+use super::host_error::HostError;
+use crate::cli::verification::log_line;
+
+/// How many pieces of text a reader may lag behind before it loses the oldest.
+const DELTAS_HELD: usize = 1_024;
+/// How often the store is read for a debate that another process runs.
+const POLL_EVERY: Duration = Duration::from_millis(300);
+
+/// A debate that runs in this process. Readers take what they need from it, so none of them can slow it down.
+#[derive(Debug)]
+pub struct HostedRun {
+    pub(super) id: String,
+    records: Mutex<Vec<Arc<LogRecord>>>,
+    progress: watch::Sender<RunProgress>,
+    pub(super) deltas: broadcast::Sender<TextDelta>,
+    pub(super) inbox: DebateInbox,
+    pub(super) stop: StopSignal,
+    /// Whether it was stopped by a person, and not because the process ends.
+    pub(super) stopped_by_person: AtomicBool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct RunProgress {
+    records: usize,
+    has_ended: bool,
+}
+
+impl HostedRun {
+    pub(super) fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            records: Mutex::default(),
+            progress: watch::Sender::new(RunProgress::default()),
+            deltas: broadcast::Sender::new(DELTAS_HELD),
+            inbox: DebateInbox::default(),
+            stop: StopSignal::new(),
+            stopped_by_person: AtomicBool::new(false),
+        }
+    }
+
+    /// What the engine writes to, and the records as they come.
+    pub(super) fn watch(&self) -> (DebateWatch, mpsc::UnboundedReceiver<Arc<LogRecord>>) {
+        let (sender, records) = mpsc::unbounded_channel();
+        let watch = DebateWatch {
+            records: Some(sender),
+            deltas: Some(self.deltas.clone()),
+            inbox: self.inbox.clone(),
+        };
+        (watch, records)
+    }
+
+    pub(super) fn add(&self, record: Arc<LogRecord>) {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.push(record);
+        let count = records.len();
+        drop(records);
+        self.progress.send_modify(|progress| progress.records = count);
+    }
+
+    pub(super) fn end(&self) {
+        self.progress.send_modify(|progress| progress.has_ended = true);
+    }
+
+    /// The records from this number on.
+    pub(super) fn records_from(&self, first: usize) -> Vec<Arc<LogRecord>> {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.get(first..).unwrap_or_default().to_vec()
+    }
+
+    /// Waits until the run is over.
+    pub(super) async fn ended(&self) {
+        // The sender lives as long as `self`, so the wait cannot fail.
+        let _ = self.progress.subscribe().wait_for(|progress| progress.has_ended).await;
+    }
+
+    /// Waits until there are more records than this, or the run is over.
+    async fn more_than(&self, count: usize) {
+        let more = |progress: &RunProgress| progress.records > count || progress.has_ended;
+        let _ = self.progress.subscribe().wait_for(more).await;
+    }
+
+    fn has_ended(&self) -> bool {
+        self.progress.borrow().has_ended
+    }
+
+    pub(super) fn was_stopped_by_person(&self) -> bool {
+        self.stopped_by_person.load(Ordering::Acquire)
+    }
+}
+
+/// An event of a log as a line of JSON, as `--events` prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    pub seq: u64,
+    pub text: String,
+}
+
+/// Follows the log of one debate, whoever runs it.
+pub struct LogFollower {
+    host: DebateHost,
+    id: String,
+    next_seq: u64,
+}
+
+impl LogFollower {
+    /// Follows a debate from this event on.
+    pub(super) fn new(host: DebateHost, id: &str, next_seq: u64) -> Self {
+        Self { host, id: id.to_owned(), next_seq }
+    }
+
+    /// The next events: at least one. `None` when the debate is over and there are no more. Safe to drop and call again.
+    pub async fn next_lines(&mut self) -> Result<Option<Vec<LogLine>>, HostError> {
+        loop {
+            if let Some(run) = self.host.run_of(&self.id) {
+                let first = usize::try_from(self.next_seq).unwrap_or(usize::MAX);
+                let records = run.records_from(first);
+                if !records.is_empty() {
+                    let lines = records.iter().map(|record| log_line(&record.body, &record.hash));
+                    return Ok(Some(self.numbered(lines.collect())));
+                }
+                if !run.has_ended() {
+                    run.more_than(first).await;
+                    continue;
+                }
+            }
+            let (id, first) = (self.id.clone(), self.next_seq);
+            let stored = self.host.read_store(move |store| {
+                // The state is read first: a debate that closes in between has its last events in the log.
+                let listed = store.listed_debate(&id)?;
+                Ok((listed, store.raw_log_from(&id, first)?))
+            });
+            let (listed, raw) = stored.await?;
+            if !raw.is_empty() {
+                return Ok(Some(self.numbered(raw.iter().map(|(body, hash)| log_line(body, hash)).collect())));
+            }
+            if !matches!(listed.status.as_str(), "running" | "interrupted") {
+                return Ok(None);
+            }
+            tokio::time::sleep(POLL_EVERY).await;
+        }
+    }
+
+    fn numbered(&mut self, lines: Vec<String>) -> Vec<LogLine> {
+        let first = self.next_seq;
+        self.next_seq += lines.len() as u64;
+        (first..).zip(lines).map(|(seq, text)| LogLine { seq, text }).collect()
+    }
+}

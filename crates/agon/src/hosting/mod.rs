@@ -1,0 +1,653 @@
+//! Debates that run in the background of one process, for the faces that outlive a single debate: the server and the agents' tools.
+//!
+//! [`DebateHost`] opens, resumes, stops and follows debates; [`debate_request`] is what callers may ask for; [`hosted_run`] is one
+//! debate while it runs; [`person_seats`] are the asks that wait for people; [`host_models`] are the models of a host.
+//!
+//! A debate is in the store before a caller learns its id, so nothing is lost if the process dies.
+
+pub mod debate_request;
+pub mod host_error;
+pub mod host_models;
+pub mod hosted_run;
+pub mod person_seats;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agon_core::event::{open_all, sha256};
+use agon_core::play::reopen;
+use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
+use agon_engine::{
+    BudgetUse, Engine, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError, answer_value,
+};
+use agon_models::ModelCatalogue;
+use agon_store::{ListedDebate, ServedRequest, SqliteStore};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, broadcast};
+
+use crate::cli::app::{DebateHandle, StoredLog, protocol_of};
+use crate::cli::configuration::Configuration;
+use crate::cli::debate_reading::DebateReading;
+use crate::cli::deliveries::{self, DeliveryBindings};
+use crate::cli::seat_models::{self, check_models};
+use crate::cli::{clock, knowledge_index};
+use debate_request::{CallerRights, DebateRequest, RequestReader};
+use host_error::{HostError, HostErrorKind};
+use host_models::HostModels;
+use hosted_run::{HostedRun, LogFollower};
+use person_seats::{PersonAnswer, PersonSeats, WaitingAsk};
+
+/// How many changes a reader of the list may lag behind.
+const CHANGES_HELD: usize = 4_096;
+const DAY_S: u64 = 86_400;
+/// How long a caller should wait if there is no room.
+const BUSY_RETRY_S: u64 = 10;
+
+/// What a host allows.
+#[derive(Debug, Clone)]
+pub struct HostSettings {
+    /// How many debates run at once.
+    pub debates_at_once: usize,
+    /// How many more may wait.
+    pub queue: usize,
+    /// The most US dollars per day (UTC) over all debates.
+    pub usd_per_day: Option<f64>,
+    pub rights: CallerRights,
+}
+
+/// Where a debate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DebateState {
+    Running,
+    /// It runs, and a person is asked.
+    Waiting,
+    /// It is not over, and nobody runs it.
+    Interrupted,
+    Complete,
+    Incomplete,
+    Failed,
+}
+
+impl DebateState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Interrupted => "interrupted",
+            Self::Complete => "complete",
+            Self::Incomplete => "incomplete",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether the debate has an outcome.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Complete | Self::Incomplete | Self::Failed)
+    }
+}
+
+/// Runs debates in the background of this process. Clones are the same host.
+#[derive(Clone)]
+pub struct DebateHost(Arc<HostInner>);
+
+struct HostInner {
+    configuration: Configuration,
+    catalogue: Arc<ModelCatalogue>,
+    store: SqliteStore,
+    engine: Engine,
+    day_budget: Option<DayBudget>,
+    people: PersonSeats,
+    settings: HostSettings,
+    runs: Mutex<HashMap<String, Arc<HostedRun>>>,
+    /// Why the last run of a debate in this process did not reach its end.
+    faults: Mutex<BTreeMap<String, String>>,
+    places: Semaphore,
+    /// Debates that run or wait for a place.
+    begun: AtomicUsize,
+    changes: broadcast::Sender<String>,
+}
+
+/// A budget that begins anew every day.
+struct DayBudget {
+    usd: f64,
+    shared: SharedBudget,
+    day: Mutex<u64>,
+}
+
+impl DebateHost {
+    /// A host that keeps its debates in `store`.
+    pub fn new(
+        mut configuration: Configuration,
+        catalogue: Arc<ModelCatalogue>,
+        store: SqliteStore,
+        settings: HostSettings,
+    ) -> Result<Self, HostError> {
+        // What lies in the working directory of a server is nobody's word.
+        configuration.found = None;
+        let changes = broadcast::Sender::new(CHANGES_HELD);
+        let people = PersonSeats::new(changes.clone());
+        let models = HostModels::new(&configuration, catalogue.clone(), &store, people.clone());
+        let mut engine =
+            Engine::new(Arc::new(models), Arc::new(store.clone()), configuration.engine.clone());
+        let day_budget = settings.usd_per_day.map(|usd| DayBudget::open(usd, &store)).transpose()?;
+        if let Some(budget) = &day_budget {
+            engine = engine.with_shared_budget(budget.shared.clone());
+        }
+        Ok(Self(Arc::new(HostInner {
+            configuration,
+            catalogue,
+            store,
+            engine,
+            day_budget,
+            people,
+            places: Semaphore::new(settings.debates_at_once.clamp(1, Semaphore::MAX_PERMITS)),
+            settings,
+            runs: Mutex::default(),
+            faults: Mutex::default(),
+            begun: AtomicUsize::new(0),
+            changes,
+        })))
+    }
+
+    pub fn configuration(&self) -> &Configuration {
+        &self.0.configuration
+    }
+
+    pub fn catalogue(&self) -> &Arc<ModelCatalogue> {
+        &self.0.catalogue
+    }
+
+    pub fn store(&self) -> &SqliteStore {
+        &self.0.store
+    }
+
+    /// The ids of debates as they change: new events, a new state, an ask that waits. A reader that lags loses the oldest.
+    pub fn changes(&self) -> broadcast::Receiver<String> {
+        self.0.changes.subscribe()
+    }
+
+    /// Reads the store on a thread that may wait.
+    pub async fn read_store<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&SqliteStore) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, HostError> {
+        let store = self.0.store.clone();
+        blocking(move || read(&store).map_err(HostError::from)).await
+    }
+
+    /// The brief that a request asks for, checked: its models can be called.
+    pub async fn prepare(&self, request: DebateRequest) -> Result<PreparedDebate, HostError> {
+        let host = self.clone();
+        blocking(move || {
+            let HostInner { configuration, catalogue, store, settings, .. } = &*host.0;
+            let reader = RequestReader { configuration, catalogue, store, rights: &settings.rights };
+            let (protocol, brief) = reader.brief(request)?;
+            host.check_brief_models(&brief)?;
+            Ok(PreparedDebate { protocol, brief })
+        })
+        .await
+    }
+
+    fn check_brief_models(&self, brief: &Brief) -> Result<(), HostError> {
+        let mut priced = brief.clone();
+        // A budget in dollars needs known prices, whether it is the debate's or the day's.
+        priced.limits.usd = brief.limits.usd.or(self.0.settings.usd_per_day);
+        Ok(check_models(&priced, self.models())?)
+    }
+
+    fn models(&self) -> &dyn ModelSource {
+        self.0.engine.models()
+    }
+
+    /// Opens a debate and runs it in the background. With a key, the same request opens one debate, however often it comes.
+    pub async fn open(
+        &self,
+        prepared: PreparedDebate,
+        key: Option<String>,
+        request_hash: String,
+    ) -> Result<String, HostError> {
+        let PreparedDebate { protocol, brief } = prepared;
+        self.check_room()?;
+        let id = brief.id.clone();
+        let request = ServedRequest { debate: id.clone(), hash: request_hash };
+        if let Some(earlier) = self.0.store.serve_debate(request.clone(), key).await? {
+            return same_request(earlier, &request.hash);
+        }
+        let bindings = DeliveryBindings::of_hooks(&self.0.configuration, protocol.info().name)?;
+        bindings.bind(&self.0.store, &id).await?;
+        let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
+        self.begin_with(&id, vec![opened]).await?;
+        Ok(id)
+    }
+
+    /// Stores the first records of a debate and runs it.
+    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<(), HostError> {
+        self.0.store.append(id, records).await?;
+        self.spawn_run(id);
+        Ok(())
+    }
+
+    /// The debate that a request with this key opened, if there is one.
+    pub async fn opened_before(&self, key: String, request_hash: &str) -> Result<Option<String>, HostError> {
+        let earlier = self.read_store(move |store| store.served_request(&key)).await?;
+        earlier.map(|earlier| same_request(earlier, request_hash)).transpose()
+    }
+
+    /// Refuses more debates than the host has room or money for.
+    fn check_room(&self) -> Result<(), HostError> {
+        let HostInner { settings, begun, day_budget, .. } = &*self.0;
+        let most = settings.debates_at_once.saturating_add(settings.queue);
+        if begun.load(Ordering::Acquire) >= most {
+            return Err(HostError {
+                kind: HostErrorKind::Busy { retry_after_s: BUSY_RETRY_S },
+                sentence: format!("{most} debates run or wait already, which is the limit: try again later"),
+            });
+        }
+        match day_budget {
+            Some(budget) => budget.check(),
+            None => Ok(()),
+        }
+    }
+
+    /// Continues a debate that is not over. `say` is what a person says to all seats first.
+    pub async fn resume(&self, id: &str, say: Option<String>) -> Result<(), HostError> {
+        self.check_room()?;
+        let wanted = id.to_owned();
+        let listed = self.read_store(move |store| store.listed_debate(&wanted)).await?;
+        match self.state(&listed) {
+            DebateState::Interrupted => {}
+            state if state.is_over() => {
+                return Err(HostError::conflict(format!("debate {id} is over, so it cannot be resumed")));
+            }
+            _ => return Err(HostError::conflict(format!("debate {id} runs already"))),
+        }
+        let debate = self.read_debate(id).await?;
+        self.check_brief_models(&debate.brief)?;
+        self.0.store.mark_stopped(id, false).await?;
+        let run = self.spawn_run(id);
+        if let Some(text) = say {
+            run.inbox.interject("you", text);
+        }
+        Ok(())
+    }
+
+    /// Continues the debates that this server was running when it ended.
+    pub async fn resume_all(&self) -> Result<usize, HostError> {
+        let ids = self.read_store(SqliteStore::debates_to_continue).await?;
+        let mut resumed = 0;
+        for id in ids {
+            match self.resume(&id, None).await {
+                Ok(()) => resumed += 1,
+                Err(error) => self.note_fault(&id, error.sentence),
+            }
+        }
+        Ok(resumed)
+    }
+
+    /// Stops a debate in order. It can be resumed.
+    pub async fn stop(&self, id: &str) -> Result<(), HostError> {
+        let run = self.run_here(id).await?;
+        run.stopped_by_person.store(true, Ordering::Release);
+        self.0.store.mark_stopped(id, true).await?;
+        run.stop.stop();
+        run.ended().await;
+        Ok(())
+    }
+
+    /// Ends the rounds of a debate now and lets it close with what there is.
+    pub async fn conclude(&self, id: &str) -> Result<(), HostError> {
+        self.run_here(id).await?.inbox.conclude();
+        Ok(())
+    }
+
+    /// Says something to all seats of a running debate.
+    pub async fn interject(&self, id: &str, by: &str, text: &str) -> Result<(), HostError> {
+        self.run_here(id).await?.inbox.interject(by, text);
+        Ok(())
+    }
+
+    /// Opens a debate that takes over the first rounds of another.
+    pub async fn branch(&self, id: &str, at_round: u32, say: Option<String>) -> Result<String, HostError> {
+        self.check_room()?;
+        let (host, source_id) = (self.clone(), id.to_owned());
+        let (branch_id, taken) = blocking(move || {
+            let handle = DebateHandle { store: host.0.store.clone(), id: source_id };
+            let (brief, taken) = crate::cli::verbs::branch_of(&handle, at_round)?;
+            host.check_brief_models(&brief)?;
+            Ok((brief.id, taken))
+        })
+        .await?;
+        let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
+        self.0.store.serve_debate(request, None).await?;
+        self.0.store.append(&branch_id, taken).await?;
+        let run = self.spawn_run(&branch_id);
+        if let Some(text) = say {
+            run.inbox.interject("you", text);
+        }
+        Ok(branch_id)
+    }
+
+    /// Stops all debates in order and waits for them. They are continued when the server starts again.
+    pub async fn shut_down(&self) {
+        let runs: Vec<Arc<HostedRun>> = self.runs().values().cloned().collect();
+        for run in &runs {
+            run.stop.stop();
+        }
+        for run in runs {
+            run.ended().await;
+        }
+    }
+
+    /// Waits until all debates of this process are over.
+    pub async fn finish_all(&self) {
+        loop {
+            let next = self.runs().values().next().cloned();
+            match next {
+                Some(run) => run.ended().await,
+                None => return,
+            }
+        }
+    }
+
+    /// The asks of a debate that wait for a person.
+    pub fn waiting_asks(&self, id: &str) -> Vec<WaitingAsk> {
+        self.0.people.waiting(id)
+    }
+
+    /// Answers an ask that waits. The answer is checked like any reply, and the error says what is wrong with it. No value passes.
+    pub async fn answer(&self, id: &str, ask: u32, value: Option<Value>) -> Result<(), HostError> {
+        let no_ask = || HostError::not_found(format!("ask {ask} of debate {id} does not wait for an answer"));
+        if !self.0.people.waiting(id).iter().any(|waiting| waiting.ask == ask) {
+            return Err(no_ask());
+        }
+        let answer = match value {
+            None => PersonAnswer::Pass,
+            Some(value) => self.checked_answer(id, ask, value)?,
+        };
+        match self.0.people.answer(id, ask, answer) {
+            true => Ok(()),
+            false => Err(no_ask()),
+        }
+    }
+
+    fn checked_answer(&self, id: &str, ask: u32, value: Value) -> Result<PersonAnswer, HostError> {
+        let run = self.run_of(id).ok_or_else(|| HostError::conflict(format!("debate {id} does not run")))?;
+        let records: Vec<LogRecord> = run.records_from(0).iter().map(|record| (**record).clone()).collect();
+        let unreadable = |why: agon_core::Corrupt| HostError::failed(why.to_string());
+        let brief = Debate::from_records(&records).map_err(unreadable)?.brief;
+        let protocol = protocol_of(&brief)?;
+        let (debate, asks) = reopen(protocol, &records).map_err(unreadable)?;
+        let asked = asks.into_iter().find(|open| open.id == ask).ok_or_else(|| {
+            HostError::not_found(format!("ask {ask} of debate {id} does not wait for an answer"))
+        })?;
+        let text = match (&asked.schema, value) {
+            (None, Value::String(text)) if !text.trim().is_empty() => text,
+            (None, _) => return Err(HostError::invalid("the value must be a text that is not empty")),
+            (Some(_), Value::String(text)) => text,
+            (Some(_), value) => value.to_string(),
+        };
+        let parsed = answer_value(asked.schema.as_ref(), &text, false).map_err(HostError::invalid)?;
+        let checked = parsed.map_or(Ok(()), |value| protocol.check(&debate, &asked, &value));
+        match checked {
+            Ok(()) => Ok(PersonAnswer::Text { text, insists: false }),
+            Err(ReplyFault::Invalid(why)) => Err(HostError::invalid(why)),
+            Err(ReplyFault::Unverified(_)) if self.0.people.note_refusal(id, ask) => {
+                Ok(PersonAnswer::Text { text, insists: true })
+            }
+            Err(ReplyFault::Unverified(why)) => Err(HostError::invalid(format!(
+                "{why}. Correct it, or send the same answer again: it then counts without that part"
+            ))),
+        }
+    }
+
+    /// Follows the log of a debate from this event on.
+    pub async fn follow(&self, id: &str, next_seq: u64) -> Result<LogFollower, HostError> {
+        let id = id.to_owned();
+        let id = self.read_store(move |store| store.listed_debate(&id)).await?.id;
+        Ok(LogFollower::new(self.clone(), &id, next_seq))
+    }
+
+    /// The pieces of answers of a debate that runs here.
+    pub fn deltas(&self, id: &str) -> Option<broadcast::Receiver<agon_engine::TextDelta>> {
+        self.run_of(id).map(|run| run.deltas.subscribe())
+    }
+
+    /// Waits until a debate is over or interrupted, at most this long. Returns whether it is.
+    pub async fn wait(&self, id: &str, at_most: Duration) -> bool {
+        match self.run_of(id) {
+            Some(run) => tokio::time::timeout(at_most, run.ended()).await.is_ok(),
+            None => true,
+        }
+    }
+
+    /// The full id of the debate that a caller names by a prefix of its id.
+    pub async fn find(&self, name: &str) -> Result<String, HostError> {
+        let name = name.to_owned();
+        self.read_store(move |store| store.find_debate(&name)).await
+    }
+
+    /// Where a listed debate is.
+    pub fn state(&self, listed: &ListedDebate) -> DebateState {
+        match listed.status.as_str() {
+            "complete" => DebateState::Complete,
+            "incomplete" => DebateState::Incomplete,
+            "failed" => DebateState::Failed,
+            _ if self.0.people.is_waiting(&listed.id) => DebateState::Waiting,
+            _ if self.run_of(&listed.id).is_some() => DebateState::Running,
+            "running" => DebateState::Running,
+            _ => DebateState::Interrupted,
+        }
+    }
+
+    /// A debate with its log, folded.
+    pub async fn read_debate(&self, id: &str) -> Result<Debate, HostError> {
+        Ok(self.read_log(id).await?.debate)
+    }
+
+    /// A debate's log, checked.
+    pub async fn read_log(&self, id: &str) -> Result<StoredLog, HostError> {
+        let handle = DebateHandle { store: self.0.store.clone(), id: id.to_owned() };
+        blocking(move || Ok(handle.read()?)).await
+    }
+
+    /// The JSON outcome of a debate, over or not, with its state.
+    pub async fn document(&self, id: &str) -> Result<DebateDocument, HostError> {
+        let (store, wanted) = (self.0.store.clone(), id.to_owned());
+        let (listed, debate, mut document) = blocking(move || {
+            let (listed, raw) = store.debate_with_raw_log(&wanted)?;
+            let records = open_all(raw).map_err(|broken| StoreError::BrokenChain { id: wanted, broken })?;
+            let debate =
+                Debate::from_records(&records).map_err(|why| HostError::failed(why.to_string()))?;
+            let document = DebateReading::of(&debate)?.document;
+            Ok((listed, debate, document))
+        })
+        .await?;
+        let state = self.state(&listed);
+        if let Value::Object(fields) = &mut document {
+            fields.insert("state".to_owned(), json!(state));
+            if !state.is_over() {
+                let status = if state == DebateState::Interrupted { "interrupted" } else { "running" };
+                fields.insert("status".to_owned(), json!(status));
+                fields.insert("error".to_owned(), json!(self.fault_of(id)));
+            }
+        }
+        Ok(DebateDocument { state, head: debate.head, document })
+    }
+
+    /// Why the last run of a debate in this process did not reach its end.
+    pub fn fault_of(&self, id: &str) -> Option<String> {
+        self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    fn note_fault(&self, id: &str, sentence: String) {
+        self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), sentence);
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<String, Arc<HostedRun>>> {
+        self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn run_of(&self, id: &str) -> Option<Arc<HostedRun>> {
+        self.runs().get(id).cloned()
+    }
+
+    /// The run of a debate in this process, or why there is none.
+    async fn run_here(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
+        if let Some(run) = self.run_of(id) {
+            return Ok(run);
+        }
+        let wanted = id.to_owned();
+        let listed = self.read_store(move |store| store.listed_debate(&wanted)).await?;
+        Err(HostError::conflict(match self.state(&listed) {
+            DebateState::Interrupted => format!("debate {id} does not run: resume it first"),
+            state if state.is_over() => format!("debate {id} is over"),
+            _ => format!("debate {id} is run by another process, which alone can do this"),
+        }))
+    }
+
+    /// Runs a stored debate in the background, once there is a place for it.
+    fn spawn_run(&self, id: &str) -> Arc<HostedRun> {
+        let run = Arc::new(HostedRun::new(id));
+        self.runs().insert(id.to_owned(), run.clone());
+        self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.0.begun.fetch_add(1, Ordering::AcqRel);
+        let (host, running) = (self.clone(), run.clone());
+        tokio::spawn(async move {
+            let ended = host.run_to_end(&running).await;
+            if let Err(error) = ended
+                && !running.was_stopped_by_person()
+            {
+                host.note_fault(&running.id, error.sentence);
+            }
+            host.0.begun.fetch_sub(1, Ordering::AcqRel);
+            host.runs().remove(&running.id);
+            running.end();
+            host.tell(&running.id);
+        });
+        run
+    }
+
+    async fn run_to_end(&self, run: &HostedRun) -> Result<(), HostError> {
+        let inner = &*self.0;
+        let Ok(_place) = inner.places.acquire().await else { return Ok(()) };
+        if let Some(budget) = &inner.day_budget {
+            budget.begin_day();
+        }
+        self.fetch_model_files(&run.id).await?;
+        let (watch, mut records) = run.watch();
+        let follow = async {
+            while let Some(record) = records.recv().await {
+                run.add(record);
+                self.tell(&run.id);
+            }
+        };
+        // The records end when the engine drops its side of the channel.
+        let ended =
+            async move { inner.engine.resume(&find_protocol, &run.id, None, &watch, &run.stop).await };
+        let (ended, ()) = tokio::join!(ended, follow);
+        let debate = ended?;
+        if debate.outcome.is_some() {
+            let report = deliveries::deliver(&inner.store, Some(&run.id), deliveries::PATIENCE).await;
+            deliveries::print_report(&report, true);
+            // Without an index, entries are found by words alone until the next search indexes them.
+            drop(knowledge_index::index_entries(&inner.catalogue, &inner.store).await);
+        }
+        Ok(())
+    }
+
+    /// Fetches the files of the embedded model if the debate needs them.
+    async fn fetch_model_files(&self, id: &str) -> Result<(), HostError> {
+        let brief = self.read_debate(id).await?.brief;
+        let host = self.clone();
+        blocking(move || {
+            let names = seat_models::brief_models(&brief);
+            Ok(seat_models::fetch_files(&host.0.configuration, names, true)?)
+        })
+        .await
+    }
+
+    fn tell(&self, id: &str) {
+        // Nobody may be listening.
+        let _ = self.0.changes.send(id.to_owned());
+    }
+}
+
+fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
+    agon_protocols::find(name)
+}
+
+/// A debate that can be opened.
+pub struct PreparedDebate {
+    pub protocol: &'static dyn Protocol,
+    pub brief: Brief,
+}
+
+/// The JSON outcome of a debate.
+pub struct DebateDocument {
+    pub state: DebateState,
+    /// The last hash of its log.
+    pub head: String,
+    pub document: Value,
+}
+
+fn same_request(earlier: ServedRequest, hash: &str) -> Result<String, HostError> {
+    match earlier.hash == hash {
+        true => Ok(earlier.debate),
+        false => Err(HostError::invalid(format!(
+            "this Idempotency-Key opened debate {} with another body: use a new key for another request",
+            earlier.debate
+        ))),
+    }
+}
+
+/// Runs something that may wait for a disk or a network on a thread of its own.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, HostError> + Send + 'static,
+) -> Result<T, HostError> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.unwrap_or_else(|why| Err(HostError::failed(format!("the work broke off: {why}"))))
+}
+
+impl DayBudget {
+    /// The budget of today, less what the debates of today have used.
+    fn open(usd: f64, store: &SqliteStore) -> Result<Self, HostError> {
+        let day = clock::unix_seconds() / DAY_S;
+        let today = clock::rfc3339(day * DAY_S);
+        let mut used = BudgetUse::default();
+        for debate in store.list_debates(None)?.into_iter().take_while(|debate| debate.created_at >= today) {
+            let handle = DebateHandle { store: store.clone(), id: debate.id };
+            used = used.plus(BudgetUse::of_debate(&handle.read()?.debate));
+        }
+        let limits = SharedLimits { usd: Some(usd), ..SharedLimits::default() };
+        Ok(Self { usd, shared: SharedBudget::new(limits, used), day: Mutex::new(day) })
+    }
+
+    /// Forgets what was used yesterday.
+    fn begin_day(&self) {
+        let today = clock::unix_seconds() / DAY_S;
+        let mut day = self.day.lock().unwrap_or_else(PoisonError::into_inner);
+        if *day != today {
+            *day = today;
+            self.shared.forget_spent();
+        }
+    }
+
+    fn check(&self) -> Result<(), HostError> {
+        self.begin_day();
+        if self.shared.used().usd < self.usd {
+            return Ok(());
+        }
+        let retry_after_s = DAY_S - clock::unix_seconds() % DAY_S;
+        Err(HostError {
+            kind: HostErrorKind::UsedUp { retry_after_s },
+            sentence: format!(
+                "the budget of ${} for today is used up: try again tomorrow, or raise usd_per_day",
+                self.usd
+            ),
+        })
+    }
+}

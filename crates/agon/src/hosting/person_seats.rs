@@ -1,0 +1,272 @@
+//! Seats of people and of calling agents: their asks wait here until somebody answers.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agon_core::{CallUsage, Invalid};
+use agon_engine::{
+    CallFault, CallFaultKind, DeltaSink, FinishReason, MessageRole, Model, ModelCall, ModelCompletion,
+    ModelPrice,
+};
+use agon_models::HumanConfig;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{broadcast, oneshot};
+
+/// The model name of a calling agent that takes a seat.
+pub const CALLER: &str = "caller";
+
+/// How long a calling agent may take. It may have other work to do first.
+const CALLER_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// An ask that waits for a person or a calling agent.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct WaitingAsk {
+    /// The number of the ask in the debate: answer it under this number.
+    pub ask: u32,
+    /// The seat that is asked.
+    pub seat: String,
+    /// Who should answer: `human/NAME` or `caller`.
+    pub model: String,
+    /// The name under which the other seats know this one.
+    pub label: Option<String>,
+    /// The phase of the debate.
+    pub phase: String,
+    /// The round that the phase belongs to.
+    pub round: u32,
+    /// Counted from 1. A second attempt says at the end of the prompt what was wrong with the first.
+    pub attempt: u32,
+    /// What any other seat would read.
+    pub prompt: String,
+    /// The JSON Schema of the answer; null for plain text.
+    pub schema: Option<Value>,
+    /// How many seconds are left.
+    pub seconds_left: u64,
+}
+
+/// The asks that wait, by debate and number. Clones share them.
+#[derive(Clone)]
+pub struct PersonSeats(Arc<SeatsState>);
+
+struct SeatsState {
+    pending: Mutex<BTreeMap<(String, u32), PendingAnswer>>,
+    /// Tells which debates have more or fewer asks that wait.
+    changes: broadcast::Sender<String>,
+}
+
+struct PendingAnswer {
+    call: ModelCall,
+    model: String,
+    until: Instant,
+    /// `None` once it is answered and the engine looks at the answer.
+    answer: Option<oneshot::Sender<Result<String, CallFault>>>,
+    /// An answer that the person insists on although a quote in it does not verify.
+    insisted: Option<String>,
+    /// Whether the person was told that something does not verify.
+    was_refused: bool,
+}
+
+impl PersonSeats {
+    /// Seats without any ask. The ids of debates whose asks change are sent to `changes`.
+    pub fn new(changes: broadcast::Sender<String>) -> Self {
+        Self(Arc::new(SeatsState { pending: Mutex::default(), changes }))
+    }
+
+    fn pending(&self) -> MutexGuard<'_, BTreeMap<(String, u32), PendingAnswer>> {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, debate: &str) {
+        // Nobody may be listening.
+        let _ = self.0.changes.send(debate.to_owned());
+    }
+
+    /// The model `human/NAME`: a person who answers through a face of this process.
+    pub fn person(&self, name: &str, config: &HumanConfig) -> Result<Arc<dyn Model>, Invalid> {
+        config.check(name)?;
+        Ok(Arc::new(PersonSeat {
+            name: format!("human/{name}"),
+            timeout: config.timeout(),
+            seats: self.clone(),
+        }))
+    }
+
+    /// The model `caller`: the agent that started the debate.
+    pub fn caller(&self) -> Arc<dyn Model> {
+        Arc::new(PersonSeat { name: CALLER.into(), timeout: CALLER_TIMEOUT, seats: self.clone() })
+    }
+
+    /// Whether an ask of this debate waits.
+    pub fn is_waiting(&self, debate: &str) -> bool {
+        let pending = self.pending();
+        let of_debate = pending.range((debate.to_owned(), 0)..=(debate.to_owned(), u32::MAX));
+        of_debate.into_iter().any(|(_, pending)| pending.answer.is_some())
+    }
+
+    /// The asks of a debate that wait, in order.
+    pub fn waiting(&self, debate: &str) -> Vec<WaitingAsk> {
+        let pending = self.pending();
+        let of_debate = pending.range((debate.to_owned(), 0)..=(debate.to_owned(), u32::MAX));
+        of_debate
+            .filter(|(_, pending)| pending.answer.is_some())
+            .map(|(_, pending)| waiting_ask(pending))
+            .collect()
+    }
+
+    /// Whether the person has already been told that something in the answer does not verify. From now on it has.
+    pub fn note_refusal(&self, debate: &str, ask: u32) -> bool {
+        let mut pending = self.pending();
+        let Some(pending) = pending.get_mut(&(debate.to_owned(), ask)) else { return false };
+        std::mem::replace(&mut pending.was_refused, true)
+    }
+
+    /// Gives the answer to an ask. Returns whether it still waited. `insists` says that the person was told what does not verify.
+    pub fn answer(&self, debate: &str, ask: u32, answer: PersonAnswer) -> bool {
+        let sent = {
+            let mut pending = self.pending();
+            let Some(pending) = pending.get_mut(&(debate.to_owned(), ask)) else { return false };
+            let Some(sender) = pending.answer.take() else { return false };
+            let answer = match answer {
+                PersonAnswer::Pass => {
+                    Err(CallFault::new(CallFaultKind::Refused, format!("{} passed", pending.model)))
+                }
+                PersonAnswer::Text { text, insists } => {
+                    pending.insisted = insists.then(|| text.clone());
+                    Ok(text)
+                }
+            };
+            sender.send(answer).is_ok()
+        };
+        self.tell(debate);
+        sent
+    }
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PersonAnswer {
+    /// Nothing: the seat is absent.
+    Pass,
+    Text {
+        text: String,
+        /// Whether the person was told that something does not verify, and means it all the same.
+        insists: bool,
+    },
+}
+
+fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
+    let PendingAnswer { call, model, until, .. } = pending;
+    let shown = call.messages.iter().map(|message| match message.role {
+        MessageRole::Assistant => format!("Your earlier answer:\n\n{}", message.text.trim_end()),
+        MessageRole::System | MessageRole::User => message.text.trim_end().to_owned(),
+    });
+    WaitingAsk {
+        ask: call.ask,
+        seat: call.seat.clone(),
+        model: model.clone(),
+        label: call.label.clone(),
+        phase: call.phase.name.clone(),
+        round: call.phase.round,
+        attempt: call.attempt,
+        prompt: shown.collect::<Vec<_>>().join("\n\n"),
+        schema: call.schema.as_ref().map(|schema| schema.json.clone()),
+        seconds_left: until.saturating_duration_since(Instant::now()).as_secs(),
+    }
+}
+
+/// A person or a calling agent in place of a model.
+struct PersonSeat {
+    name: String,
+    timeout: Duration,
+    seats: PersonSeats,
+}
+
+impl PersonSeat {
+    async fn ask(&self, call: &ModelCall) -> Result<ModelCompletion, CallFault> {
+        let key = (call.debate.clone(), call.ask);
+        let earlier = self.seats.pending().get_mut(&key).and_then(|pending| pending.insisted.take());
+        let text = match earlier {
+            Some(text) => text,
+            None => self.wait_for_answer(call, key).await?,
+        };
+        let (model, usage) = (self.name.clone(), CallUsage::default());
+        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
+    }
+
+    async fn wait_for_answer(&self, call: &ModelCall, key: (String, u32)) -> Result<String, CallFault> {
+        let (sender, answer) = oneshot::channel();
+        let pending = PendingAnswer {
+            call: call.clone(),
+            model: self.name.clone(),
+            until: Instant::now() + self.timeout,
+            answer: Some(sender),
+            insisted: None,
+            was_refused: false,
+        };
+        self.seats.pending().insert(key.clone(), pending);
+        self.seats.tell(&call.debate);
+        // If the call is abandoned, for instance because its time is over, the ask must not wait any more.
+        let mut entry = PendingEntry { seats: &self.seats, key, keep: false };
+        let gone = |_| CallFault::new(CallFaultKind::Unavailable, "nobody can answer any more");
+        let text = answer.await.map_err(gone)??;
+        entry.keep = true;
+        Ok(text)
+    }
+}
+
+/// Removes an ask unless it was answered. An answer that the person insists on may be asked for once more.
+struct PendingEntry<'a> {
+    seats: &'a PersonSeats,
+    key: (String, u32),
+    keep: bool,
+}
+
+impl Drop for PendingEntry<'_> {
+    fn drop(&mut self) {
+        let mut pending = self.seats.pending();
+        let insisted = pending.get(&self.key).is_some_and(|pending| pending.insisted.is_some());
+        if !(self.keep && insisted) {
+            pending.remove(&self.key);
+        }
+        drop(pending);
+        self.seats.tell(&self.key.0);
+    }
+}
+
+impl Model for PersonSeat {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn provider(&self) -> &str {
+        "human"
+    }
+
+    fn uses_tokens(&self) -> bool {
+        false
+    }
+
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
+    }
+
+    /// Every person has a place of their own to answer at, so they can all be asked at once.
+    fn at_once(&self) -> Option<usize> {
+        Some(usize::MAX)
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timeout)
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a ModelCall,
+        _: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
+        self.ask(call).boxed()
+    }
+}
