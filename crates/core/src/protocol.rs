@@ -404,8 +404,7 @@ pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Co
     match protocol.next(debate)? {
         Step::Close(mut outcome) => {
             // To a protocol, a person who asks for the verdict is a limit like any other. Readers want to know which it was.
-            let is_cancelled =
-                debate.absences().any(|(_, _, why, _)| why == crate::AbsenceReason::Cancelled);
+            let is_cancelled = debate.absences().any(|(_, _, why, _)| why == crate::AbsenceReason::Cancelled);
             if is_cancelled && outcome.termination == Termination::Budget {
                 outcome.termination = Termination::Cancelled;
             }

@@ -56,6 +56,6 @@ pub use memories::MemoryHit;
 pub use ratings_table::AgentRating;
 pub use rebuild::RebuildReport;
 pub use resolutions::StoredResolution;
-pub use served_debates::ServedRequest;
 pub use search::{HIT_END, HIT_START, SearchHit};
+pub use served_debates::ServedRequest;
 pub use sqlite::{SqliteStore, StoreFuture};

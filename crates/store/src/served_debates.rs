@@ -41,7 +41,8 @@ impl SqliteStore {
         self.read(|db| {
             let sql = "SELECT debate, request_hash FROM served_debates
                  WHERE request_key = ?1 AND debate IN (SELECT id FROM debates)";
-            Ok(db.read_first(sql, [key], |row| Ok(ServedRequest { debate: row.get(0)?, hash: row.get(1)? }))?)
+            Ok(db
+                .read_first(sql, [key], |row| Ok(ServedRequest { debate: row.get(0)?, hash: row.get(1)? }))?)
         })
     }
 

@@ -21,6 +21,7 @@ use super::found_configuration::FoundConfiguration;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::paths::{self, CONFIGURATION_FILE, Environment};
 use super::{arguments, input};
+use crate::serve::settings::ServeSettings;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const CALLS_MAX: usize = 100_000;
@@ -49,6 +50,8 @@ pub struct Configuration {
     pub destinations: BTreeMap<String, DestinationConfig>,
     /// What happens after every debate.
     pub hooks: Vec<HookConfig>,
+    /// What a server allows.
+    pub serve: ServeSettings,
 }
 
 /// Options as `--set` takes them.
@@ -72,6 +75,7 @@ struct ConfigurationFile {
     hooks: Vec<HookConfig>,
     embedded: agon_models::EmbeddedSettings,
     embeddings: agon_models::EmbeddingsConfig,
+    serve: ServeSettings,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
@@ -255,6 +259,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         pulse: file.pulse,
         destinations: file.destinations,
         hooks: file.hooks,
+        serve: file.serve,
     })
 }
 

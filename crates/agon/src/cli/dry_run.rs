@@ -22,16 +22,30 @@ const BYTES_PER_TOKEN: usize = 4;
 /// Prints what a debate with this brief would take. `seed` is the one that the user set.
 pub fn print_estimate(
     protocol: &dyn Protocol,
-    mut brief: Brief,
+    brief: Brief,
     seed: Option<u64>,
     models: &dyn ModelSource,
     as_json: bool,
 ) -> Result<u8, CliError> {
-    brief.seed = seed.unwrap_or(DEFAULT_SEED);
-    // The nonce is random, and invented answers quote the prompts. An estimate says the same whenever it is asked.
-    brief.nonce = "dry run".to_owned();
+    let brief = repeatable(brief, seed);
     let estimate = DebateEstimate::of(protocol, &brief, models)?;
     output::print_result(as_json, || estimate.document(&brief), || estimate.text(&brief))
+}
+
+/// The same as JSON.
+pub fn estimate_document(
+    protocol: &dyn Protocol,
+    brief: Brief,
+    seed: Option<u64>,
+    models: &dyn ModelSource,
+) -> Result<Value, CliError> {
+    let brief = repeatable(brief, seed);
+    Ok(DebateEstimate::of(protocol, &brief, models)?.document(&brief))
+}
+
+/// An estimate says the same whenever it is asked for. The nonce is random, and invented answers quote the prompts.
+fn repeatable(brief: Brief, seed: Option<u64>) -> Brief {
+    Brief { seed: seed.unwrap_or(DEFAULT_SEED), nonce: "dry run".to_owned(), ..brief }
 }
 
 /// From the least to the most.

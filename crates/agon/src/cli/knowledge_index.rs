@@ -11,6 +11,7 @@ use agon_store::{KnowledgeHit, MemoryHit, SqliteStore};
 use futures_util::future::BoxFuture;
 
 use super::clock;
+use super::errors::CliError;
 
 /// How many entries get their embedding in one run. The user may be waiting for a search.
 const INDEXED_MAX: usize = 2_000;
@@ -29,8 +30,21 @@ pub async fn index_entries(catalogue: &ModelCatalogue, store: &SqliteStore) -> O
     embed_missing_entries(&source, embedder.as_ref(), INDEXED_MAX).await.err()
 }
 
+/// Finds entries by words and by meaning, and says if only one of them was possible.
+pub async fn search(
+    catalogue: &ModelCatalogue,
+    store: &SqliteStore,
+    words: &str,
+    limit: usize,
+) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
+    let index_note = index_entries(catalogue, store).await;
+    let (vector, note) = embed_query(catalogue, words).await;
+    let vector = vector.as_ref().map(|(model, vector)| (model.as_str(), vector.as_slice()));
+    Ok((store.knowledge_search(words, vector, limit)?, note.or(index_note)))
+}
+
 /// A query's embedding with the name of its model, or the reason why there is none.
-pub async fn embed_query(
+async fn embed_query(
     catalogue: &ModelCatalogue,
     query: &str,
 ) -> (Option<(String, Vec<f32>)>, Option<String>) {

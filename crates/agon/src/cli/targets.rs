@@ -152,7 +152,8 @@ pub fn subject_of_request(
     let question = question.filter(|question| !question.trim().is_empty());
     match SubjectKind::of(info) {
         SubjectKind::Question => {
-            let question = question.ok_or_else(|| CliError::input(format!("{} needs a {word}", info.name)))?;
+            let question =
+                question.ok_or_else(|| CliError::input(format!("{} needs a {word}", info.name)))?;
             let question = input::check_question(&question, &word)?;
             for file in files.iter_mut().filter(|file| file.part.is_none()) {
                 file.part = Some(CONTEXT.to_owned());

@@ -80,14 +80,18 @@ struct ExportedEvent {
 
 /// Reads the log in a file and what is beside it. The inner error is a line that Agon did not write.
 pub fn read_log_file(file: &Path) -> Result<Result<(RawLog, LogCompanion), LogFault>, CliError> {
-    let text = input::read_text(file, FILE_BYTES_MAX)?;
+    read_log_text(file, &input::read_text(file, FILE_BYTES_MAX)?)
+}
+
+/// The same for the text of a file that is at hand.
+pub fn read_log_text(file: &Path, text: &str) -> Result<Result<(RawLog, LogCompanion), LogFault>, CliError> {
     if text.trim().is_empty() {
         return Err(CliError::file(file, format!("it is empty: {READABLE_FILES}")));
     }
     if text.starts_with("{\"seq\":") {
-        return Ok(split_log_lines(&text).map(|raw| (raw, LogCompanion::Nothing)));
+        return Ok(split_log_lines(text).map(|raw| (raw, LogCompanion::Nothing)));
     }
-    let exported: ExportedDebate = serde_json::from_str(&text).map_err(|why| {
+    let exported: ExportedDebate = serde_json::from_str(text).map_err(|why| {
         CliError::file(file, format!("it is none of the files that verify reads ({why}): {READABLE_FILES}"))
     })?;
     let raw: RawLog = exported.log.into_iter().map(|event| (event.body, event.hash)).collect();

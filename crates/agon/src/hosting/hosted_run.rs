@@ -142,7 +142,9 @@ impl LogFollower {
             });
             let (listed, raw) = stored.await?;
             if !raw.is_empty() {
-                return Ok(Some(self.numbered(raw.iter().map(|(body, hash)| log_line(body, hash)).collect())));
+                return Ok(Some(
+                    self.numbered(raw.iter().map(|(body, hash)| log_line(body, hash)).collect()),
+                ));
             }
             if !matches!(listed.status.as_str(), "running" | "interrupted") {
                 return Ok(None);

@@ -131,8 +131,7 @@ impl DebateHost {
         let changes = broadcast::Sender::new(CHANGES_HELD);
         let people = PersonSeats::new(changes.clone());
         let models = HostModels::new(&configuration, catalogue.clone(), &store, people.clone());
-        let mut engine =
-            Engine::new(Arc::new(models), Arc::new(store.clone()), configuration.engine.clone());
+        let mut engine = Engine::new(Arc::new(models), Arc::new(store.clone()), configuration.engine.clone());
         let day_budget = settings.usd_per_day.map(|usd| DayBudget::open(usd, &store)).transpose()?;
         if let Some(budget) = &day_budget {
             engine = engine.with_shared_budget(budget.shared.clone());
@@ -199,7 +198,8 @@ impl DebateHost {
         Ok(check_models(&priced, self.models())?)
     }
 
-    fn models(&self) -> &dyn ModelSource {
+    /// Everything that a debate of this host can ask.
+    pub fn models(&self) -> &dyn ModelSource {
         self.0.engine.models()
     }
 
@@ -460,8 +460,7 @@ impl DebateHost {
         let (listed, debate, mut document) = blocking(move || {
             let (listed, raw) = store.debate_with_raw_log(&wanted)?;
             let records = open_all(raw).map_err(|broken| StoreError::BrokenChain { id: wanted, broken })?;
-            let debate =
-                Debate::from_records(&records).map_err(|why| HostError::failed(why.to_string()))?;
+            let debate = Debate::from_records(&records).map_err(|why| HostError::failed(why.to_string()))?;
             let document = DebateReading::of(&debate)?.document;
             Ok((listed, debate, document))
         })

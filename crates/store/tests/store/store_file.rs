@@ -56,7 +56,8 @@ fn a_file_of_version_4_is_brought_up_to_date() {
     let home = TestHome::new();
     let (store, _) = store_with_debate(&home, "d1");
     drop(store);
-    let version_4 = "ALTER TABLE debates DROP COLUMN provenance; DROP TABLE served_debates; PRAGMA user_version = 4";
+    let version_4 =
+        "ALTER TABLE debates DROP COLUMN provenance; DROP TABLE served_debates; PRAGMA user_version = 4";
     home.sql().execute_batch(version_4).unwrap();
     let before = load(&home.open(), "d1").unwrap();
     assert!(!before.is_empty());

@@ -75,7 +75,8 @@ fn format_of_file(file: &Path) -> Option<&'static str> {
     FORMATS.into_iter().find(|format| *format == name)
 }
 
-fn export_text(handle: &DebateHandle, format: &str) -> Result<String, CliError> {
+/// A debate in one of the formats.
+pub(crate) fn export_text(handle: &DebateHandle, format: &str) -> Result<String, CliError> {
     let StoredLog { raw, debate, .. } = handle.read()?;
     let reading = DebateReading::of(&debate)?;
     let source = reading.source();

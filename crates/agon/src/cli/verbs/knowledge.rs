@@ -249,13 +249,7 @@ fn find_entries(
     store: &SqliteStore,
     words: &str,
 ) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
-    let catalogue = app.catalogue()?;
-    block_on(async {
-        let index_note = knowledge_index::index_entries(catalogue, store).await;
-        let (vector, note) = knowledge_index::embed_query(catalogue, words).await;
-        let vector = vector.as_ref().map(|(model, vector)| (model.as_str(), vector.as_slice()));
-        Ok((store.knowledge_search(words, vector, limit_value(app.args))?, note.or(index_note)))
-    })?
+    block_on(knowledge_index::search(app.catalogue()?, store, words, limit_value(app.args)))?
 }
 
 fn show(app: &App<'_>) -> Result<u8, CliError> {

@@ -13,7 +13,7 @@ pub mod debate;
 mod deliver;
 mod doctor;
 mod eval;
-mod export;
+pub(crate) mod export;
 mod init;
 pub use branch::branch_of;
 #[cfg(test)]
@@ -22,17 +22,18 @@ mod keys;
 mod knowledge;
 mod list;
 mod man;
-mod models;
-mod protocols;
-mod ratings;
+pub(crate) mod models;
+pub(crate) mod protocols;
+pub(crate) mod ratings;
 mod replay;
-mod resolve;
+pub(crate) mod resolve;
 mod resume;
 mod search;
+mod serve;
 mod show;
 mod simulate;
 mod store;
-mod verify;
+pub(crate) mod verify;
 
 /// One verb: its name, its options and help, and what it does.
 pub struct CliVerb {
@@ -51,6 +52,8 @@ pub struct CliVerb {
 pub enum VerbGroup {
     /// Reads or continues stored debates.
     StoredDebates,
+    /// Serves debates to browsers and other programs.
+    Servers,
     /// Runs or measures many debates.
     ManyDebates,
     /// Sets Agon up and shows what is there.
@@ -58,13 +61,15 @@ pub enum VerbGroup {
 }
 
 /// The groups in the order of the help.
-pub const VERB_GROUPS: &[VerbGroup] = &[VerbGroup::StoredDebates, VerbGroup::ManyDebates, VerbGroup::Setup];
+pub const VERB_GROUPS: &[VerbGroup] =
+    &[VerbGroup::StoredDebates, VerbGroup::Servers, VerbGroup::ManyDebates, VerbGroup::Setup];
 
 impl VerbGroup {
     /// The heading in the help.
     pub fn title(self) -> &'static str {
         match self {
             Self::StoredDebates => "Stored debates",
+            Self::Servers => "For browsers and programs",
             Self::ManyDebates => "Many debates",
             Self::Setup => "Setup",
         }
@@ -84,6 +89,7 @@ pub const VERBS: &[CliVerb] = &[
     resolve::VERB,
     ratings::VERB,
     knowledge::VERB,
+    serve::VERB,
     batch::VERB,
     eval::VERB,
     simulate::VERB,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
+use crate::cli::configuration::Configuration;
 use crate::cli::errors::CliError;
 use crate::cli::local_programs::{LocalProgram, local_programs};
 use crate::cli::model_files::{self, EmbeddedModelFiles, all_model_files};
@@ -108,19 +109,28 @@ struct ModelListing {
 
 fn list(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
-    let config = &app.configuration()?.models_config;
-    let agents = config.agents.iter().map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()));
-    let listing = ModelListing {
-        catalogue: app.catalogue()?.clone(),
-        model_files: all_model_files(),
-        programs: local_programs(config, process_env("PATH").as_deref()),
-        agents: agents.collect(),
-        humans: config.humans.keys().map(|name| format!("human/{name}")).collect(),
-    };
+    let listing = ModelListing::new(app.configuration()?, app.catalogue()?);
     output::print_result(app.flag("json"), || listing.document(), || listing.text())
 }
 
+/// Everything that can be named as a model, as JSON.
+pub(crate) fn listing_document(configuration: &Configuration, catalogue: &Arc<ModelCatalogue>) -> Value {
+    ModelListing::new(configuration, catalogue).document()
+}
+
 impl ModelListing {
+    fn new(configuration: &Configuration, catalogue: &Arc<ModelCatalogue>) -> Self {
+        let config = &configuration.models_config;
+        let agents = config.agents.iter().map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()));
+        Self {
+            catalogue: catalogue.clone(),
+            model_files: all_model_files(),
+            programs: local_programs(config, process_env("PATH").as_deref()),
+            agents: agents.collect(),
+            humans: config.humans.keys().map(|name| format!("human/{name}")).collect(),
+        }
+    }
+
     fn servers(&self) -> Vec<ProviderInfo> {
         self.catalogue.providers().into_iter().filter(|provider| provider.name != "script").collect()
     }

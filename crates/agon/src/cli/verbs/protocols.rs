@@ -38,6 +38,46 @@ fn protocol_document(info: &ProtocolInfo) -> Value {
     })
 }
 
+/// The same for programs: the options as one JSON Schema.
+pub(crate) fn schema_document(info: &ProtocolInfo) -> Value {
+    let property = |option: &OptionSpec| (option.key.to_owned(), option_schema(option));
+    let properties: serde_json::Map<String, Value> = info.options.iter().map(property).collect();
+    json!({
+        "name": info.name,
+        "about": info.about,
+        "subject": info.subject,
+        "roles": info.named_roles().collect::<Vec<_>>(),
+        "demo": info.demo.map(|_| format!("script/demo-{}", info.name)),
+        "options": {"type": "object", "properties": properties, "additionalProperties": false},
+    })
+}
+
+fn option_schema(option: &OptionSpec) -> Value {
+    let mut schema = match option.kind {
+        OptionKind::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
+        OptionKind::Float(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
+        OptionKind::Choice(words) => json!({"type": "string", "enum": words}),
+        OptionKind::Flag => json!({"type": "boolean"}),
+        OptionKind::Text => json!({"type": "string"}),
+        OptionKind::File => json!({"type": "string", "format": "path of one of the request's files"}),
+        OptionKind::Models => json!({"type": "string", "format": "models, with commas"}),
+    };
+    let default = match option.kind {
+        _ if option.default.is_empty() => Value::Null,
+        OptionKind::Int(..) | OptionKind::Float(..) | OptionKind::Flag => {
+            serde_json::from_str(option.default).unwrap_or_default()
+        }
+        _ => json!(option.default),
+    };
+    if let Value::Object(fields) = &mut schema {
+        fields.insert("description".into(), json!(option.help));
+        if !default.is_null() {
+            fields.insert("default".into(), default);
+        }
+    }
+    schema
+}
+
 fn protocol_text(info: &ProtocolInfo) -> String {
     const INDENT: usize = 6;
     let mut text = format!("{}\n", output::hanging_indent(&format!("{}: {}", info.name, info.about), 0));

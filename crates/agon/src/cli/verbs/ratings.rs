@@ -84,7 +84,8 @@ fn rated_agent(rating: &AgentRating) -> RatedAgent {
     }
 }
 
-fn rating_document(rating: &AgentRating) -> Value {
+/// The rating of an agent as JSON.
+pub(crate) fn rating_document(rating: &AgentRating) -> Value {
     let glicko = &rating.rating.glicko;
     json!({
         "agent": rating.agent,

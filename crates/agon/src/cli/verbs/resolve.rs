@@ -6,12 +6,13 @@ use agon_core::lesson::LessonSeat;
 use agon_core::{Debate, DebateLesson, DecidedPosition, PositionHistory};
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::resolved::{NOBODY, decision_truth, position_named};
+use agon_store::SqliteStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, protocol_of};
+use crate::cli::app::{App, DebateHandle, protocol_of};
 use crate::cli::errors::CliError;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, clock, input, output};
@@ -43,33 +44,23 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let handle = app.stored_debate()?;
     let debate = handle.read()?.debate;
     let view = protocol_of(&debate.brief)?.view(&debate).map_err(|reason| handle.log_error(reason))?;
-    let resolution = read_resolution(args, &debate, &view.positions)?;
     let note = args.get_one::<String>("note").map(|note| input::check_question(note, "note")).transpose()?;
-    let turned_out = decision_truth(&debate, &view.positions, &resolution);
+    let winner = args.get_one::<String>("winner").map(String::as_str);
+    let truth = args.get_one::<String>("truth").map(|word| matches!(word.as_str(), "right" | "true"));
+    let resolution = PreparedResolution::new(&debate, &view.positions, winner, truth)?;
     let earlier = handle.store.resolutions(&handle.id)?;
-    if let Some(earlier) = earlier.last().filter(|earlier| earlier.resolution != resolution) {
+    if let Some(earlier) = earlier.last().filter(|earlier| earlier.resolution != resolution.resolution) {
         output::note(&format!(
             "note: this debate was resolved before, on {}; from now on the new word counts, and the earlier one is kept",
             earlier.at
         ));
     }
-    let stored = block_on(handle.store.resolve_debate(
-        &handle.id,
-        resolution,
-        note,
-        &clock::timestamp(),
-        turned_out,
-    ))??;
+    let turned_out = resolution.turned_out;
+    let document = block_on(resolution.store(&handle.store, note))??;
     if app.flag("json") {
-        let mut document = json!({"id": handle.id});
-        if let (Some(fields), Ok(serde_json::Value::Object(own))) =
-            (document.as_object_mut(), serde_json::to_value(&stored))
-        {
-            fields.extend(own);
-        }
         output::print_json(&document)?;
     } else {
-        let sentence = match stored.turned_out {
+        let sentence = match turned_out {
             Some(OutcomeTruth::Right) => "the decision turned out right",
             Some(OutcomeTruth::Wrong) => "the decision turned out wrong",
             None => "there was no decision; the resolution is recorded",
@@ -79,9 +70,54 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     Ok(0)
 }
 
+/// Checks that a stored debate can be resolved this way: a winner, or whether the decision was right.
+pub(crate) fn prepare_resolution(
+    handle: &DebateHandle,
+    winner: Option<&str>,
+    truth: Option<bool>,
+) -> Result<PreparedResolution, CliError> {
+    let debate = handle.read()?.debate;
+    let view = protocol_of(&debate.brief)?.view(&debate).map_err(|reason| handle.log_error(reason))?;
+    PreparedResolution::new(&debate, &view.positions, winner, truth)
+}
+
+/// A resolution that can be stored.
+pub(crate) struct PreparedResolution {
+    id: String,
+    resolution: DebateResolution,
+    turned_out: Option<OutcomeTruth>,
+}
+
+impl PreparedResolution {
+    fn new(
+        debate: &Debate,
+        positions: &PositionHistory,
+        winner: Option<&str>,
+        truth: Option<bool>,
+    ) -> Result<Self, CliError> {
+        let resolution = read_resolution(winner, truth, debate, positions)?;
+        let turned_out = decision_truth(debate, positions, &resolution);
+        Ok(Self { id: debate.brief.id.clone(), resolution, turned_out })
+    }
+
+    /// Stores it and returns it as JSON.
+    pub(crate) async fn store(self, store: &SqliteStore, note: Option<String>) -> Result<Value, CliError> {
+        let Self { id, resolution, turned_out } = self;
+        let stored = store.resolve_debate(&id, resolution, note, &clock::timestamp(), turned_out).await?;
+        let mut document = json!({"id": id});
+        if let (Some(fields), Ok(Value::Object(own))) =
+            (document.as_object_mut(), serde_json::to_value(&stored))
+        {
+            fields.extend(own);
+        }
+        Ok(document)
+    }
+}
+
 /// What the user says became known, if this debate can be resolved that way.
 fn read_resolution(
-    args: &ArgMatches,
+    winner: Option<&str>,
+    truth: Option<bool>,
     debate: &Debate,
     positions: &PositionHistory,
 ) -> Result<DebateResolution, CliError> {
@@ -93,10 +129,11 @@ fn read_resolution(
         Some(lesson) => lesson.decision.is_some(),
         None => positions.decided != DecidedPosition::Nothing,
     };
-    let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
-        let truth = match args.get_one::<String>("truth").map(String::as_str) {
-            Some("right" | "true") => OutcomeTruth::Right,
-            _ => OutcomeTruth::Wrong,
+    let Some(winner) = winner.map(str::trim) else {
+        let truth = match truth {
+            Some(true) => OutcomeTruth::Right,
+            Some(false) => OutcomeTruth::Wrong,
+            None => return Err(CliError::input("say what turned out: a winner, or whether it was right")),
         };
         return match has_decision {
             true => Ok(DebateResolution::Truth(truth)),

@@ -15,7 +15,7 @@ use crate::cli::app::App;
 use crate::cli::errors::CliError;
 use crate::cli::receipts::{keyring, keyring_error, verify_receipt};
 use crate::cli::verification::{
-    FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file, replay_log,
+    FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file, read_log_text, replay_log,
 };
 use crate::cli::{arguments, input, output};
 
@@ -102,6 +102,21 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         Ok(log) if log.answer() == "replayed" => 0,
         Ok(_) => NOT_PROVEN,
     })
+}
+
+/// Checks the bytes of a receipt or an export, as a caller sent them. Nothing is known of them but the keys of this machine.
+pub(crate) fn verify_bytes(bytes: &[u8], name: &str) -> Result<Value, CliError> {
+    if is_receipt(bytes) {
+        let known = keyring()?.known().map_err(keyring_error)?;
+        return Ok(verify_receipt(bytes, &known).document(name));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| CliError::input("the file is not UTF-8 text"))?;
+    let checked: CheckedLog = read_log_text(Path::new(name), text)?.and_then(|(raw, companion)| {
+        let (records, debate) = check_log(raw, &companion)?;
+        let not_replayed = replay_log(&records, &debate)?;
+        Ok(IntactLog { records, debate, not_replayed, is_stored: false })
+    });
+    Ok(result_document(name, &checked))
 }
 
 /// Checks a file that is a receipt; `None` if it is something else.
