@@ -11,6 +11,7 @@ pub mod host_models;
 pub mod hosted_run;
 pub mod person_seats;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -225,10 +226,9 @@ impl DebateHost {
     }
 
     /// Stores the first records of a debate and runs it.
-    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<(), HostError> {
+    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<Arc<HostedRun>, HostError> {
         self.0.store.append(id, records).await?;
-        self.spawn_run(id);
-        Ok(())
+        self.spawn_run(id)
     }
 
     /// The debate that a request with this key opened, if there is one.
@@ -268,7 +268,7 @@ impl DebateHost {
         let debate = self.read_debate(id).await?;
         self.check_brief_models(&debate.brief)?;
         self.0.store.mark_stopped(id, false).await?;
-        let run = self.spawn_run(id);
+        let run = self.spawn_run(id)?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -323,8 +323,7 @@ impl DebateHost {
         .await?;
         let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
         self.0.store.serve_debate(request, None).await?;
-        self.0.store.append(&branch_id, taken).await?;
-        let run = self.spawn_run(&branch_id);
+        let run = self.begin_with(&branch_id, taken).await?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -508,10 +507,13 @@ impl DebateHost {
         }))
     }
 
-    /// Runs a stored debate in the background, once there is a place for it.
-    fn spawn_run(&self, id: &str) -> Arc<HostedRun> {
+    /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
+    fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
         let run = Arc::new(HostedRun::new(id));
-        self.runs().insert(id.to_owned(), run.clone());
+        match self.runs().entry(id.to_owned()) {
+            Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
+            Entry::Vacant(place) => drop(place.insert(run.clone())),
+        }
         self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.0.begun.fetch_add(1, Ordering::AcqRel);
         let (host, running) = (self.clone(), run.clone());
@@ -522,17 +524,22 @@ impl DebateHost {
             {
                 host.note_fault(&running.id, error.sentence);
             }
+            // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
+            drop(host.0.store.release(&running.id).await);
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
             host.runs().remove(&running.id);
             running.end();
             host.tell(&running.id);
         });
-        run
+        Ok(run)
     }
 
     async fn run_to_end(&self, run: &HostedRun) -> Result<(), HostError> {
         let inner = &*self.0;
-        let Ok(_place) = inner.places.acquire().await else { return Ok(()) };
+        let _place = tokio::select! {
+            place = inner.places.acquire() => place,
+            () = run.stop.stopped() => return Ok(()),
+        };
         if let Some(budget) = &inner.day_budget {
             budget.begin_day();
         }

@@ -155,10 +155,7 @@ pub fn router(state: ServerState) -> Router {
 
 /// The checks that every request must pass, and the headers that every answer carries.
 async fn guard(State(state): State<ServerState>, request: Request, next: Next) -> Response {
-    let Ok(_place) = state.places.clone().try_acquire_owned() else {
-        let detail = "the server has as many requests under way as it allows: try again later";
-        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1).into_response();
-    };
+    let Ok(_place) = state.places.clone().try_acquire_owned() else { return no_place().into_response() };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
     let mut response = match checked {
         Ok(()) => next.run(request).await,
@@ -176,6 +173,11 @@ async fn guard(State(state): State<ServerState>, request: Request, next: Next) -
     set(header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     set(header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     response
+}
+
+fn no_place() -> Problem {
+    let detail = "the server has as many requests under way as it allows: try again later";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1)
 }
 
 /// Ready means that the store can be read.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Server, demo};
+use crate::support::{EventReader, Server, demo};
 
 /// "201 with `Location` and `{id, state}`"; "`Prefer: wait=SECONDS`"; the JSON outcome with `state`; "`ETag` = head of the chain".
 #[test]
@@ -107,7 +107,9 @@ fn the_list_has_pages_filters_and_a_search() {
     let (mut found, next) = list("q=zebra&limit=1");
     found.extend(list(&format!("q=zebra&limit=1&after={}", next.unwrap())).0);
     found.sort();
-    assert_eq!(found, [ids[0].clone(), ids[2].clone()]);
+    let mut with_zebra = [ids[0].clone(), ids[2].clone()];
+    with_zebra.sort();
+    assert_eq!(found, with_zebra);
     server.get("/api/v1/debates?after=nonsense").problem(422);
 }
 
@@ -181,4 +183,22 @@ fn protocols_models_and_estimates_are_listed() {
     let estimate = server.post("/api/v1/estimates", &demo()).ok(200).json();
     assert_eq!((&estimate["dry_run"], &estimate["calls"]["min"]), (&json!(true), &json!(12)));
     assert_eq!(server.get("/api/v1/debates").json()["debates"], json!([]));
+}
+
+/// A debate that waits for a place can be followed and stopped like any other.
+#[test]
+fn a_queued_debate_is_followed_and_stopped() {
+    let server = Server::start_with(&[], "[serve]\ndebates = 1\n");
+    let waiting = json!({"question": "q", "models": ["human/ada"]});
+    let (first, second) = (server.debate(&waiting), server.debate(&waiting));
+    server.wait_for(&first, "waiting");
+    assert_eq!(server.wait_for(&second, "running")["usage"]["calls"], 0);
+    let mut reader = EventReader::open(&server, &format!("/api/v1/debates/{second}/events"), &[]);
+    assert_eq!(reader.next_record().unwrap().id, Some(0));
+    let stop = |id: &str| server.post(&format!("/api/v1/debates/{id}/stop"), &json!({})).ok(200).json();
+    assert_eq!(stop(&second)["state"], "interrupted");
+    server.post(&format!("/api/v1/debates/{second}/resume"), &json!({})).ok(200);
+    stop(&first);
+    server.wait_for(&second, "waiting");
+    assert_eq!(reader.next_record().unwrap().id, Some(1));
 }
