@@ -161,6 +161,7 @@ fn a_debate_is_stopped_resumed_interrupted_concluded_and_branched() {
         server.send("POST", "/api/v1/verify", &json, file).ok(200).json()["answer"].clone()
     };
     assert_eq!(verify(&receipt), "signed_and_replayed");
+    assert_eq!(verify(&json!({"receipt": receipt}).to_string()), "signed_and_replayed");
     assert_eq!(verify(&log), "chain_only");
     assert_eq!(verify(&log.replace("And of the blind.", "And of the deaf.")), "changed");
 }
