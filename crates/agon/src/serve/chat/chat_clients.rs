@@ -10,8 +10,10 @@ use crate::hosting::DebateHost;
 #[derive(Clone, Default)]
 pub struct ChatClients(Arc<Mutex<HashMap<String, AwaitedDebate>>>);
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct AwaitedDebate {
+    /// The hash of the request that opened it.
+    request: String,
     /// How many wait now.
     clients: usize,
     /// How many have come. A client that comes and goes begins the time anew.
@@ -21,12 +23,19 @@ struct AwaitedDebate {
 impl ChatClients {
     /// Notes that somebody waits for a debate until the answer is dropped. If nobody waits any more, the debate goes on for `linger` and
     /// is then stopped in order.
-    pub fn wait_for(&self, host: &DebateHost, id: &str, linger: Duration) -> WaitingClient {
+    pub fn wait_for(&self, host: &DebateHost, id: &str, request: &str, linger: Duration) -> WaitingClient {
         let mut debates = self.debates();
         let debate = debates.entry(id.to_owned()).or_default();
+        request.clone_into(&mut debate.request);
         debate.clients += 1;
         debate.visits += 1;
         WaitingClient { clients: self.clone(), host: host.clone(), id: id.to_owned(), linger }
+    }
+
+    /// A debate that the same request opened and that goes on, whether or not somebody still waits for it.
+    pub fn debate_of(&self, request: &str) -> Option<String> {
+        let debates = self.debates();
+        debates.iter().find(|(_, debate)| debate.request == request).map(|(id, _)| id.clone())
     }
 
     fn debates(&self) -> MutexGuard<'_, HashMap<String, AwaitedDebate>> {

@@ -45,6 +45,8 @@ pub const CHAT_PREFIX: &str = "/v1";
 const MODEL_PREFIX: &str = "agon/";
 /// Says which debate an answer comes from.
 const ID_HEADER: HeaderName = HeaderName::from_static("x-agon-debate-id");
+/// Official clients count here how often they have sent a request before. They give up on an answer after ten minutes and send it again.
+const RETRY_HEADER: &str = "x-stainless-retry-count";
 /// The debate itself has the limits on time.
 const NO_TIMEOUT: Duration = Duration::MAX;
 
@@ -94,10 +96,17 @@ pub async fn complete_chat(
 ) -> Result<Response, ChatError> {
     refuse_debates(request.headers())?;
     let key = idempotency_key(request.headers())?;
+    let retries = request.headers().get(RETRY_HEADER).and_then(|count| count.to_str().ok());
+    let is_retry = retries.is_some_and(|count| count.trim() != "0");
     let body = read_body(request, &state).await?;
     let request: ChatRequest = parse_body(&body)?;
     let hash = sha256(&String::from_utf8_lossy(&body));
-    let turn = ChatTurn::open(&state, &request, key, hash).await?;
+    let earlier = match &key {
+        Some(key) => state.host.opened_before(key.clone(), &hash).await?,
+        None if is_retry => state.chat_clients.debate_of(&hash),
+        None => None,
+    };
+    let turn = ChatTurn::open(&state, &request, earlier, key, hash).await?;
     let id_header = HeaderValue::from_str(&turn.head.id).ok().map(|id| (ID_HEADER, id));
     let mut response = match request.stream == Some(true) {
         true => event_stream(state, move |sender| turn.stream(sender)),
@@ -141,10 +150,11 @@ struct ChatTurn {
 }
 
 impl ChatTurn {
-    /// Opens the debate that a request asks for.
+    /// Opens the debate that a request asks for, unless it was opened before.
     async fn open(
         state: &ServerState,
         request: &ChatRequest,
+        earlier: Option<String>,
         key: Option<String>,
         hash: String,
     ) -> Result<Self, ChatError> {
@@ -152,10 +162,6 @@ impl ChatTurn {
         let protocol = find_model(&request.model)?;
         request.check().map_err(ChatError::invalid)?;
         let task = SideTask::of(request);
-        let earlier = match &key {
-            Some(key) => host.opened_before(key.clone(), &hash).await?,
-            None => None,
-        };
         let id = match earlier {
             Some(id) => id,
             None => {
@@ -166,14 +172,14 @@ impl ChatTurn {
                     }
                     None => host.prepare(debate).await?,
                 };
-                host.open(prepared, key, hash).await?
+                host.open(prepared, key, hash.clone()).await?
             }
         };
         let linger = Duration::from_secs(state.settings.linger_s);
         Ok(Self {
             host: host.clone(),
             protocol,
-            _client: state.chat_clients.wait_for(host, &id, linger),
+            _client: state.chat_clients.wait_for(host, &id, &hash, linger),
             head: AnswerHead { id, model: request.model.clone(), created: clock::unix_seconds() },
             task,
             wants_usage: request.stream_options.is_some_and(|options| options.include_usage),
