@@ -40,7 +40,7 @@ use debate_request::{CallerRights, DebateRequest, RequestReader};
 use host_error::{HostError, HostErrorKind};
 use host_models::HostModels;
 use hosted_run::{HostedRun, LogFollower};
-use person_seats::{CALLER, PersonAnswer, PersonSeats, WaitingAsk};
+use person_seats::{PersonAnswer, PersonSeats, WaitingAsk};
 
 /// How many changes a reader of the list may lag behind.
 const CHANGES_HELD: usize = 4_096;
@@ -235,7 +235,7 @@ impl DebateHost {
         for name in brief.seats.iter().map(|seat| seat.model.as_str()) {
             let first = name.split('|').next().unwrap_or(name).trim();
             let Ok(model) = self.models().model(first) else { continue };
-            if model.is_errand() || matches!(model.provider(), "human" | CALLER) {
+            if model.is_errand() || model.provider() == "human" {
                 continue;
             }
             let price = match model.price() {
