@@ -55,9 +55,13 @@ impl ChatAnswer {
     pub async fn read(host: &DebateHost, id: &str, task: Option<&SideTask>) -> Result<Self, ChatError> {
         let debate = host.read_debate(id).await?;
         let Some(outcome) = &debate.outcome else {
-            let why = host.fault_of(id).unwrap_or_else(|| format!("debate {id} was stopped before its end"));
-            let message = format!("{why} (POST /api/v1/debates/{id}/resume continues it)");
-            return Err(ChatError::new(StatusCode::BAD_GATEWAY, "debate_interrupted", message).not_again());
+            let stopped = || {
+                format!(
+                    "debate {id} was stopped before its end: POST /api/v1/debates/{id}/resume continues it"
+                )
+            };
+            let why = host.fault_of(id).unwrap_or_else(stopped);
+            return Err(ChatError::new(StatusCode::BAD_GATEWAY, "debate_interrupted", why).not_again());
         };
         let (state, is_troubled) = (json!(outcome.status), is_troubled(outcome));
         let has_failed = outcome.status == agon_core::Status::Failed;
