@@ -21,12 +21,13 @@ use agon_core::event::{open_all, sha256};
 use agon_core::play::reopen;
 use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
 use agon_engine::{
-    BudgetUse, Engine, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError, answer_value,
+    BudgetUse, Engine, ModelPrice, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError,
+    answer_value,
 };
 use agon_models::ModelCatalogue;
 use agon_store::{ListedDebate, ServedRequest, SqliteStore};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::cli::app::{DebateHandle, StoredLog, protocol_of};
@@ -44,6 +45,8 @@ use person_seats::{PersonAnswer, PersonSeats, WaitingAsk};
 /// How many changes a reader of the list may lag behind.
 const CHANGES_HELD: usize = 4_096;
 const DAY_S: u64 = 86_400;
+/// The option of a plain vote that says how many vote.
+const SEATS_OPTION: &str = "seats";
 /// How long a caller should wait if there is no room.
 const BUSY_RETRY_S: u64 = 10;
 
@@ -181,15 +184,71 @@ impl DebateHost {
 
     /// The brief that a request asks for, checked: its models can be called.
     pub async fn prepare(&self, request: DebateRequest) -> Result<PreparedDebate, HostError> {
+        self.prepare_with(request, self.0.settings.rights.clone()).await
+    }
+
+    async fn prepare_with(
+        &self,
+        request: DebateRequest,
+        rights: CallerRights,
+    ) -> Result<PreparedDebate, HostError> {
         let host = self.clone();
         blocking(move || {
-            let HostInner { configuration, catalogue, store, settings, .. } = &*host.0;
-            let reader = RequestReader { configuration, catalogue, store, rights: &settings.rights };
+            let HostInner { configuration, catalogue, store, .. } = &*host.0;
+            let reader = RequestReader { configuration, catalogue, store, rights: &rights };
             let (protocol, brief) = reader.brief(request)?;
             host.check_brief_models(&brief)?;
             Ok(PreparedDebate { protocol, brief })
         })
         .await
+    }
+
+    /// A brief for one call to one model, instead of the debate that a request asks for: the cheapest of the models that would debate.
+    /// It is a plain vote with one seat, so it is logged, limited and paid for like any debate.
+    pub async fn prepare_single_call(
+        &self,
+        request: DebateRequest,
+        question: String,
+    ) -> Result<PreparedDebate, HostError> {
+        let (limits, mut files) = (request.limits.clone(), request.files.clone());
+        files.retain(|file| file.part.is_some());
+        let debate = self.prepare(request).await?;
+        let model = self.cheapest_model(&debate.brief)?;
+        // The configuration, or the caller, may name this model: it was checked with the debate.
+        let mut rights = self.0.settings.rights.clone();
+        rights.allowed_models.extend(model.split('|').map(|link| link.trim().to_owned()));
+        let single = DebateRequest {
+            protocol: Some(agon_protocols::PLAIN_VOTE.info().name.to_owned()),
+            question: Some(question),
+            files,
+            models: vec![model],
+            options: Map::from_iter([(SEATS_OPTION.to_owned(), json!(1))]),
+            limits,
+            ..DebateRequest::default()
+        };
+        self.prepare_with(single, rights).await
+    }
+
+    /// The model of a seat whose answers cost least. A person is never asked.
+    fn cheapest_model(&self, brief: &Brief) -> Result<String, HostError> {
+        let mut cheapest: Option<(f64, &str)> = None;
+        for name in brief.seats.iter().map(|seat| seat.model.as_str()) {
+            let first = name.split('|').next().unwrap_or(name).trim();
+            let Ok(model) = self.models().model(first) else { continue };
+            if model.is_errand() || model.provider() == "human" {
+                continue;
+            }
+            let price = match model.price() {
+                ModelPrice::Free => 0.0,
+                ModelPrice::PerMillion { output, .. } => output,
+                ModelPrice::Unknown => f64::MAX,
+            };
+            if cheapest.is_none_or(|(lowest, _)| price < lowest) {
+                cheapest = Some((price, name));
+            }
+        }
+        let nobody = || HostError::invalid("only people would debate, so no model can do this");
+        cheapest.map(|(_, name)| name.to_owned()).ok_or_else(nobody)
     }
 
     fn check_brief_models(&self, brief: &Brief) -> Result<(), HostError> {

@@ -3,11 +3,13 @@
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
+//! - [`chat`]: debates as models, in OpenAI's format under `/v1`.
 //!
 //! No rule of debate is here, and no protocol is named: everything comes from [`DebateHost`] and the protocols' tables.
 
 pub mod access;
 pub mod api;
+pub mod chat;
 pub mod compare;
 pub mod event_stream;
 pub mod openapi;
@@ -33,6 +35,8 @@ use crate::cli::errors::CliError;
 use crate::cli::signals;
 use crate::hosting::DebateHost;
 use access::{AccessRules, LOGIN_PATH};
+use chat::chat_clients::ChatClients;
+use chat::chat_error::in_chat_format;
 use problem::Problem;
 use settings::ServeSettings;
 
@@ -42,6 +46,8 @@ pub struct ServerState {
     pub host: DebateHost,
     pub access: Arc<AccessRules>,
     pub settings: Arc<ServeSettings>,
+    /// Who waits for which debate in a chat program.
+    pub chat_clients: ChatClients,
     /// True when the server is about to end, so that streams end, too.
     ending: watch::Receiver<bool>,
     places: Arc<Semaphore>,
@@ -85,6 +91,7 @@ impl BoundServer {
             access,
             places: Arc::new(Semaphore::new(settings.connections)),
             settings: Arc::new(settings),
+            chat_clients: ChatClients::default(),
             ending,
         };
         if resumes {
@@ -155,12 +162,19 @@ pub fn router(state: ServerState) -> Router {
 
 /// The checks that every request must pass, and the headers that every answer carries.
 async fn guard(State(state): State<ServerState>, request: Request, next: Next) -> Response {
-    let Ok(_place) = state.places.clone().try_acquire_owned() else { return no_place().into_response() };
+    let is_chat = chat::is_chat_path(request.uri().path());
+    let Ok(_place) = state.places.clone().try_acquire_owned() else {
+        let busy = no_place().into_response();
+        return if is_chat { in_chat_format(busy) } else { busy };
+    };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
     let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
+    if is_chat {
+        response = in_chat_format(response);
+    }
     let headers = response.headers_mut();
     let mut set = |name, value| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

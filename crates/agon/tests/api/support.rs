@@ -85,6 +85,11 @@ impl Server {
         command
     }
 
+    /// `http://ADDRESS:PORT`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Starts the process anew.
     pub(crate) fn launch(&mut self) {
         let mut child = self.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
