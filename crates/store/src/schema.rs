@@ -6,21 +6,31 @@ use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, SQLite's `user_version`. Versions 1 to 3 were those of agon's first
 /// edition. To change the tables, raise it and migrate files of version 4 and later.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
 /// From version 4 to 5. Debates of version 4 do not say where they were held.
 const FROM_VERSION_4: &str = "ALTER TABLE debates ADD COLUMN provenance TEXT";
 
+/// From version 5 to 6. What the index does not cover yet is indexed at the next search.
+const FROM_VERSION_5: &str = "
+    CREATE TABLE search_backlog (debate INTEGER PRIMARY KEY, events INTEGER NOT NULL) STRICT;
+    INSERT INTO search_backlog SELECT n, 0 FROM debates AS d WHERE status IS NULL
+        OR (SELECT n FROM events WHERE debate = d.n ORDER BY seq DESC LIMIT 1) > (SELECT last_event FROM search_progress);
+    DROP TABLE search_progress";
+
 /// The `application_id` that marks a file as a store: "Agon".
 const APPLICATION: i64 = 0x4167_6f6e;
+
+/// How much of the file the writer keeps in memory. To SQLite, a negative number is in KiB.
+const CACHE_KIB: i64 = -16 * 1024;
 
 const TABLES: &str = include_str!("schema.sql");
 
 #[derive(Debug, PartialEq, Eq)]
 enum FileState {
     Empty,
-    /// It has the tables of version 4.
-    Version4,
+    /// It has the tables of version 4 or 5.
+    Older(i64),
     Ready,
 }
 
@@ -30,6 +40,8 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
     let state = check(connection)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // A thousand debates at once write to more pages than SQLite keeps by default.
+    connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     // Forgotten knowledge is overwritten, not only unlinked.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     if state != FileState::Ready {
@@ -42,7 +54,7 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
 pub(crate) fn check_readable(connection: &Connection) -> Result<(), StoreFault> {
     match check(connection)? {
         FileState::Ready => Ok(()),
-        FileState::Version4 => Err(StoreFault::Failed(
+        FileState::Older(_) => Err(StoreFault::Failed(
             "an older agon wrote it, and it cannot be written to bring it up to date".into(),
         )),
         FileState::Empty => Err(StoreFault::Failed("it has no tables yet, and it cannot be written".into())),
@@ -60,7 +72,7 @@ fn check(connection: &Connection) -> Result<FileState, StoreFault> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let why = match (application, version) {
         (APPLICATION, VERSION) => return Ok(FileState::Ready),
-        (APPLICATION, 4) => return Ok(FileState::Version4),
+        (APPLICATION, 4 | 5) => return Ok(FileState::Older(version)),
         (0, 0) if tables == 0 => return Ok(FileState::Empty),
         (APPLICATION, _) if version > VERSION => {
             format!(
@@ -83,7 +95,12 @@ fn create_tables(connection: &mut Connection) -> Result<(), StoreFault> {
     match check(&transaction)? {
         FileState::Ready => {}
         FileState::Empty => transaction.execute_batch(TABLES)?,
-        FileState::Version4 => transaction.execute_batch(FROM_VERSION_4)?,
+        FileState::Older(version) => {
+            if version == 4 {
+                transaction.execute_batch(FROM_VERSION_4)?;
+            }
+            transaction.execute_batch(FROM_VERSION_5)?;
+        }
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
