@@ -37,7 +37,7 @@ const LONG: [(&str, &str); 10] = [
 const TARGETS_MS: [(&str, f64); 2] = [("deep", 0.5), ("council", 5.0)];
 
 /// Prints a row for each protocol.
-pub fn measure() {
+pub(crate) fn measure() {
     println!("Evidence at closing, median of {RUNS} in ms; beside it the worst");
     for protocol in agon_protocols::all() {
         let name = protocol.info().name;

@@ -1,7 +1,7 @@
 //! A store with many debates, and how long `agon list`, `show` and `search` take in it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ const WORDS: usize = 120;
 const RUNS: usize = 11;
 
 /// Fills a store with debates like the one in `pattern`, and prints how long the commands take.
-pub fn measure(home: &Path, pattern: &Path) {
+pub(crate) fn measure(home: &Path, pattern: &Path) {
     let pattern = only_log(pattern);
     let file = home.join("large.db");
     let began = Instant::now();
@@ -73,7 +73,7 @@ fn only_log(file: &Path) -> Vec<LogRecord> {
     open_all(store.raw_log(&id).unwrap()).unwrap()
 }
 
-fn fill(file: &PathBuf, pattern: &[LogRecord], count: usize) {
+fn fill(file: &Path, pattern: &[LogRecord], count: usize) {
     let store = SqliteStore::open(file).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut words = SeededWords(0x9e37_79b9_7f4a_7c15);
