@@ -139,7 +139,7 @@ fn a_living_process_keeps_its_lease_while_another_writes() {
 fn a_failing_disk_is_explained_and_loses_nothing() {
     let home = TestHome::new();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"]);
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$@\"", "sh"]);
     shell.arg(std::env::current_exe().unwrap()).args(ARGUMENTS);
     let mut other = OtherProcess::start(shell, &home, "d1");
     let mut said = String::new();
