@@ -27,17 +27,21 @@ mod conversation;
 mod embedded_error;
 pub mod embedded_model;
 mod field_by_field;
+mod forward_pass;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod gguf_header;
 mod guided_json;
+mod key_value_cache;
 mod llama;
 pub mod minilm;
 pub mod model_files;
 mod model_thread;
+mod packed_matrix;
 mod requantize;
 mod sentences;
 mod token_sampling;
+mod vector_math;
 mod vocabulary;
 
 pub use embedded_error::EmbeddedError;

@@ -17,14 +17,9 @@ use crate::EmbeddedError;
 /// The file name of the small model's fast copy.
 pub(crate) const FAST_COPY_NAME: &str = "SmolLM2-135M-Instruct.Q8_0.gguf";
 
-/// The same weights, in 8 bits if their format is slow.
-pub(crate) fn to_fast_format(tensor: QTensor) -> Result<QTensor, EmbeddedError> {
-    match tensor.dtype() {
-        GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => {
-            Ok(QTensor::quantize(&tensor.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?)
-        }
-        _ => Ok(tensor),
-    }
+/// The same weights in 8 bits.
+pub(crate) fn to_8_bits(tensor: &QTensor) -> Result<QTensor, EmbeddedError> {
+    Ok(QTensor::quantize(&tensor.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?)
 }
 
 /// Copies a GGUF file and converts every slow matrix to `Q8_0`.
@@ -35,7 +30,9 @@ pub(crate) fn write_fast_copy(from: &Path, to: &mut File) -> Result<(), Embedded
     names.sort_unstable();
     let mut tensors: Vec<(&str, QTensor)> = Vec::new();
     for name in names {
-        tensors.push((name, to_fast_format(content.tensor(&mut file, name, &Device::Cpu)?)?));
+        let tensor = content.tensor(&mut file, name, &Device::Cpu)?;
+        let is_slow = matches!(tensor.dtype(), GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1);
+        tensors.push((name, if is_slow { to_8_bits(&tensor)? } else { tensor }));
     }
     let mut metadata: Vec<_> = content.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
     metadata.sort_unstable_by_key(|(key, _)| *key);
