@@ -30,6 +30,8 @@ for line in sys.stdin:
     for _ in range(ask["output_tokens"]):
         logits = llama_cpp.llama_get_logits_ith(model.ctx, -1)
         model.eval([int(numpy.ctypeslib.as_array(logits, (vocabulary_tokens,)).argmax())])
+    # Otherwise the time until the next prompt counts as time of reading it.
+    llama_cpp.llama_synchronize(model.ctx)
     counted = llama_cpp.llama_perf_context(model.ctx)
     figures = [counted.n_p_eval, counted.t_p_eval_ms, counted.n_eval, counted.t_eval_ms]
     print(json.dumps(figures), flush=True)

@@ -88,7 +88,13 @@ struct Speeds {
 
 impl Speeds {
     /// Asks the embedded model. Its time includes tokens from text, text from tokens, and choosing them.
-    fn measure(&mut self, runtime: &Runtime, model: &EmbeddedModel, prompt: &str, run: u64) -> MeasuredAnswer {
+    fn measure(
+        &mut self,
+        runtime: &Runtime,
+        model: &EmbeddedModel,
+        prompt: &str,
+        run: u64,
+    ) -> MeasuredAnswer {
         let first = Mutex::new(None::<Instant>);
         let on_delta = |_: &str| {
             first.lock().unwrap().get_or_insert_with(Instant::now);

@@ -147,3 +147,18 @@ impl ThreadMeeting {
 pub(crate) fn lost() -> EmbeddedError {
     EmbeddedError::Arithmetic(candle_core::Error::Msg("a part of the computation was lost".into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_fails_does_not_keep_the_others_waiting() {
+        let meeting = ThreadMeeting::new(2);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| meeting.attend(|| meeting.wait()));
+            assert!(meeting.attend(|| Err::<(), _>(lost())).is_err());
+            assert!(waits.join().unwrap().is_err());
+        });
+    }
+}

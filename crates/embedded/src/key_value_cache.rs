@@ -69,15 +69,13 @@ impl HeadCache {
             };
             dispatch!(level, simd => match queries.len() {
                 1 => self.attend_tile::<_, 1>(simd, queries, scratch, &mut found),
-                2 => self.attend_tile::<_, 2>(simd, queries, scratch, &mut found),
-                3 => self.attend_tile::<_, 3>(simd, queries, scratch, &mut found),
-                4 => self.attend_tile::<_, 4>(simd, queries, scratch, &mut found),
-                5 => self.attend_tile::<_, 5>(simd, queries, scratch, &mut found),
+                2 | 3 => self.attend_tile::<_, 3>(simd, queries, scratch, &mut found),
                 _ => self.attend_tile::<_, QUERIES_MAX>(simd, queries, scratch, &mut found),
             });
         }
     }
 
+    /// Lets up to `QUERIES` queries attend together. Places without a query are computed, too, and their result is dropped.
     #[inline(always)]
     fn attend_tile<S: Simd, const QUERIES: usize>(
         &self,
@@ -103,10 +101,11 @@ impl HeadCache {
         for (scores, query) in scores.chunks_exact_mut(length).zip(queries) {
             softmax(scores, query.position + 1);
         }
-        transpose::<QUERIES>(scores.chunks_exact(length), tokens, columns);
+        transpose::<QUERIES>(scores.chunks_exact(length).take(queries.len()), tokens, columns);
         for (index, panel) in self.values.iter().enumerate() {
             let products = panel_products::<S, QUERIES>(simd, columns.as_chunks().0, panel);
-            products.iter().enumerate().for_each(|(query, product)| found(query, index, product));
+            let products = products.iter().enumerate().take(queries.len());
+            products.for_each(|(query, product)| found(query, index, product));
         }
     }
 }
@@ -125,6 +124,7 @@ fn transpose<'a, const ROWS: usize>(
     length: usize,
     out: &mut Vec<f32>,
 ) {
+    out.clear();
     out.resize(ROWS * length, 0.0);
     for (index, row) in rows.enumerate() {
         for (place, number) in out.as_chunks_mut::<ROWS>().0.iter_mut().zip(row) {

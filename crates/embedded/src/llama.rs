@@ -329,3 +329,68 @@ fn optional_number(content: &Content, key: &str) -> Option<f64> {
         other => other.to_u64().ok().map(|n| n as f64),
     }
 }
+
+#[cfg(test)]
+#[allow(dead_code, clippy::unwrap_used)]
+#[path = "../tests/tiny/mod.rs"]
+mod tiny_model;
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+    use crate::gguf_header::read_header;
+
+    fn network() -> LlamaNetwork {
+        let folder = tempfile::tempdir().unwrap();
+        let path = tiny_model::write(folder.path(), "tiny.gguf", tiny_model::TinyModelOptions::default());
+        let mut file = File::open(path).unwrap();
+        let content = read_header(&mut file).unwrap();
+        LlamaNetwork::read(&content, &mut file, &EmbeddedSettings::default()).unwrap()
+    }
+
+    fn prompt() -> Vec<u32> {
+        (0..300).map(|index| index * 7 % 250).collect()
+    }
+
+    #[test]
+    fn a_prompt_gives_the_same_logits_at_once_and_in_parts() {
+        let prompt = prompt();
+        let at_once = network().next_logits(&prompt, &|| true).unwrap();
+        let mut network = network();
+        for end in [1, 2, 9, 10, 40, 41, 43, 299] {
+            network.next_logits(&prompt[..end], &|| true).unwrap();
+        }
+        // Another ending is forgotten.
+        network.next_logits(&[&prompt[..200], &[5; 70]].concat(), &|| true).unwrap();
+        assert_eq!(network.next_logits(&prompt, &|| true).unwrap(), at_once);
+        assert_eq!(network.computed_tokens(), 299 + 70 + 100);
+    }
+
+    #[test]
+    fn any_number_of_threads_computes_the_same_logits() {
+        let prompt = prompt();
+        for tokens in [1, 2, 17, 100] {
+            let logits = |threads: usize| {
+                let LlamaNetwork { shape, weights, caches, level, .. } = &network();
+                let chunk = &prompt[..tokens];
+                let pass = ForwardPass {
+                    weights,
+                    shape,
+                    caches,
+                    level: *level,
+                    chunk,
+                    begin: 0,
+                    wants_logits: true,
+                };
+                pass.run(threads).unwrap()
+            };
+            let on_one = logits(1);
+            assert!(on_one.iter().all(|logit| logit.is_finite()) && on_one[0] != on_one[1]);
+            for threads in [2, 3, 5, 8] {
+                assert_eq!(logits(threads), on_one, "{tokens} tokens, {threads} threads");
+            }
+        }
+    }
+}

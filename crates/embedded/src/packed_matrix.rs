@@ -266,3 +266,104 @@ fn from_half(bits: u16) -> f32 {
     let size = f32::from_bits(u32::from(bits & 0x7FFF) << 13) * EXPONENTS;
     if bits >> 15 == 1 { -size } else { size }
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_core::seed::SeededDraw;
+
+    use super::*;
+
+    const ROWS: usize = 37;
+    const WIDTH: usize = 96;
+
+    /// The sets of instructions that this machine has.
+    fn levels() -> Vec<Level> {
+        #[cfg(target_arch = "x86_64")]
+        let avx2 = Level::new().as_avx2().map(Level::Avx2);
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx2 = None;
+        [Level::baseline(), Level::new()].into_iter().chain(avx2).collect()
+    }
+
+    /// A matrix as in a file, with the largest weights and scales among its numbers.
+    fn file_bytes() -> Vec<u8> {
+        let mut draw = SeededDraw::new(1, "matrix");
+        let mut byte = |max: f64| (draw.unit() * max) as u8;
+        let mut block = |_| {
+            let scale = [byte(256.0), 0x20 + byte(24.0)];
+            let weights = (0..BLOCK_WIDTH).map(|place| if place == 3 { 0x80 } else { byte(256.0) });
+            scale.into_iter().chain(weights.collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        (0..ROWS * WIDTH / BLOCK_WIDTH).flat_map(&mut block).collect()
+    }
+
+    fn input(rows: usize) -> Vec<f32> {
+        let mut draw = SeededDraw::new(2, "input");
+        (0..rows * WIDTH).map(|_| (draw.unit() as f32 - 0.5) * 8.0).collect()
+    }
+
+    fn product(level: Level, panels: Range<usize>, numbers: &[f32]) -> Vec<f32> {
+        let matrix = PackedMatrix::pack(&file_bytes(), ROWS, WIDTH / BLOCK_WIDTH, PanelKernel::of(level));
+        let (mut rows, mut out) = (InputRows::new(level), Vec::new());
+        rows.fill(numbers, WIDTH);
+        matrix.multiply(panels, &rows, &mut out);
+        out
+    }
+
+    #[test]
+    fn packing_keeps_every_weight() {
+        let bytes = file_bytes();
+        for level in levels() {
+            let matrix = PackedMatrix::pack(&bytes, ROWS, WIDTH / BLOCK_WIDTH, PanelKernel::of(level));
+            for (row, bytes) in bytes.chunks_exact(WIDTH / BLOCK_WIDTH * FILE_BLOCK_BYTES).enumerate() {
+                let wanted = bytes.chunks_exact(FILE_BLOCK_BYTES).flat_map(|block| {
+                    let scale = from_half(u16::from_le_bytes([block[0], block[1]]));
+                    block[2..].iter().map(move |weight| f32::from(weight.cast_signed()) * scale)
+                });
+                assert_eq!(matrix.row(row), wanted.collect::<Vec<_>>(), "{level:?}, row {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_kernel_multiplies_every_number_of_rows() {
+        let matrix = PackedMatrix::pack(&file_bytes(), ROWS, WIDTH / BLOCK_WIDTH, PanelKernel::Portable);
+        let weights: Vec<Vec<f32>> = (0..ROWS).map(|row| matrix.row(row)).collect();
+        for rows in 1..30 {
+            let numbers = input(rows);
+            for level in levels() {
+                let got = product(level, 0..3, &numbers);
+                for (numbers, got) in numbers.chunks(WIDTH).zip(got.chunks(3 * PANEL_ROWS)) {
+                    for (weights, got) in weights.iter().zip(got) {
+                        let terms = weights.iter().zip(numbers).map(|(a, b)| f64::from(a * b));
+                        let (wanted, size) = (terms.clone().sum::<f64>(), terms.map(f64::abs).sum::<f64>());
+                        // An input is rounded to a 254th of the range of its block.
+                        let error = (f64::from(*got) - wanted).abs();
+                        assert!(error < 0.004 * size, "{level:?}, {rows} rows: {got}, not {wanted}");
+                    }
+                    assert!(got[ROWS..].iter().all(|padding| *padding == 0.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_does_not_depend_on_what_is_computed_with_it() {
+        let numbers = input(25);
+        for level in levels() {
+            let all = product(level, 0..3, &numbers);
+            for (numbers, all) in numbers.chunks(WIDTH).zip(all.chunks(3 * PANEL_ROWS)) {
+                assert_eq!(product(level, 0..3, numbers), all, "{level:?}: one row alone");
+                assert_eq!(product(level, 1..2, numbers), all[PANEL_ROWS..2 * PANEL_ROWS], "one panel alone");
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn processors_with_and_without_avx512_compute_the_same() {
+        let numbers = input(13);
+        let Some(avx2) = Level::new().as_avx2() else { return };
+        assert_eq!(product(Level::new(), 0..3, &numbers), product(Level::Avx2(avx2), 0..3, &numbers));
+    }
+}

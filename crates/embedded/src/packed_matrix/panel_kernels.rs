@@ -11,6 +11,10 @@ use fearless_simd::{Avx2, Avx512, f32x8, f32x16, prelude::*, u8x16, u8x64, u16x8
 
 use super::{InputBlock, InputRows, PANEL_ROWS, WeightBlock, from_half};
 
+/// So few rows leave registers free.
+#[cfg(target_arch = "x86_64")]
+const FEW_ROWS: usize = 4;
+
 /// The products of a panel with one row of the input.
 type PanelOutput = [f32; PANEL_ROWS];
 
@@ -61,19 +65,22 @@ fn tile_avx512<const ROWS: usize>(
 ) -> [PanelOutput; ROWS] {
     let mut totals = [_mm512_setzero_ps(); ROWS];
     for (block, inputs) in panel.iter().zip(inputs) {
-        let mut sums = [_mm512_setzero_si512(); ROWS];
-        for (sum, input) in sums.iter_mut().zip(inputs) {
+        let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
+        for ([sum, _], input) in sums.iter_mut().zip(inputs) {
             *sum = _mm512_set1_epi32(input.offset);
         }
         for (index, weights) in block.weights.as_chunks::<64>().0.iter().enumerate() {
             let weights: __m512i = u8x64::simd_from(simd, *weights).into();
-            for (sum, input) in sums.iter_mut().zip(inputs) {
-                let group = input.groups.get(index).copied().unwrap_or_default();
-                *sum = _mm512_dpbusd_epi32(*sum, weights, _mm512_set1_epi32(group));
+            for ([sum, other], input) in sums.iter_mut().zip(inputs) {
+                let group = _mm512_set1_epi32(input.groups.get(index).copied().unwrap_or_default());
+                // An instruction waits for the one before it. With few rows, two sums take turns.
+                let sum = if ROWS > FEW_ROWS || index % 2 == 0 { sum } else { other };
+                *sum = _mm512_dpbusd_epi32(*sum, weights, group);
             }
         }
         let scales = _mm512_cvtph_ps(u16x16::simd_from(simd, block.scales).into());
-        for ((total, sum), input) in totals.iter_mut().zip(sums).zip(inputs) {
+        for ((total, [sum, other]), input) in totals.iter_mut().zip(sums).zip(inputs) {
+            let sum = if ROWS > FEW_ROWS { sum } else { _mm512_add_epi32(sum, other) };
             let scales = _mm512_mul_ps(scales, _mm512_set1_ps(input.scale));
             *total = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), scales, *total);
         }
@@ -112,9 +119,7 @@ fn tile_avx2<const ROWS: usize>(
     let mut totals = [[_mm256_setzero_ps(); 2]; ROWS];
     for (block, inputs) in panel.iter().zip(inputs) {
         let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
-        for (index, [low, high]) in
-            block.weights.as_chunks::<16>().0.as_chunks::<2>().0.iter().enumerate()
-        {
+        for (index, [low, high]) in block.weights.as_chunks::<16>().0.as_chunks::<2>().0.iter().enumerate() {
             let low = _mm256_cvtepi8_epi16(u8x16::simd_from(simd, *low).into());
             let high = _mm256_cvtepi8_epi16(u8x16::simd_from(simd, *high).into());
             for ([low_sum, high_sum], input) in sums.iter_mut().zip(inputs) {
@@ -126,8 +131,7 @@ fn tile_avx2<const ROWS: usize>(
         let [low, high, ..] = block.scales.as_chunks::<8>().0 else { continue };
         let low = _mm256_cvtph_ps(u16x8::simd_from(simd, *low).into());
         let high = _mm256_cvtph_ps(u16x8::simd_from(simd, *high).into());
-        for (([low_total, high_total], [low_sum, high_sum]), input) in
-            totals.iter_mut().zip(sums).zip(inputs)
+        for (([low_total, high_total], [low_sum, high_sum]), input) in totals.iter_mut().zip(sums).zip(inputs)
         {
             let scale = _mm256_set1_ps(input.scale);
             let low = _mm256_mul_ps(low, scale);
