@@ -19,11 +19,17 @@ pub(crate) struct ComputeThreads {
     limit: usize,
     seconds_on_all: Option<f64>,
     seconds_on_one: Option<f64>,
+    /// Whether the last token was computed on one thread.
+    was_on_one: bool,
+    /// How many tokens were computed since the slower way was last tried, and after how many it is tried again.
     steps: u32,
+    retry_steps: u32,
 }
 
-/// After so many tokens the slower way is tried again: the machine may have become idle.
-const RETRY_STEPS: u32 = 48;
+/// After so many tokens the slower way is tried again: the machine may have become idle. If it is slower still, twice as many
+/// tokens pass before the next time, up to the larger number.
+const RETRY_STEPS_MIN: u32 = 4;
+const RETRY_STEPS_MAX: u32 = 64;
 /// A prompt of up to so many tokens computes much like single tokens.
 const SHORT_PROMPT_TOKENS: usize = 32;
 /// A longer prompt is computed on one thread if single tokens are slower by this factor on all threads.
@@ -44,7 +50,14 @@ impl ComputeThreads {
             // candle uses rayon's global pool. If that exists already, it keeps its size.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(limit).build_global();
         }
-        Self { limit, seconds_on_all: None, seconds_on_one: None, steps: 0 }
+        Self {
+            limit,
+            seconds_on_all: None,
+            seconds_on_one: None,
+            was_on_one: false,
+            steps: 0,
+            retry_steps: RETRY_STEPS_MIN,
+        }
     }
 
     /// Runs `compute`, which reads so many tokens, with the number of threads that it should use.
@@ -61,20 +74,34 @@ impl ComputeThreads {
         let start = Instant::now();
         let result = compute(if on_one { 1 } else { self.limit });
         if tokens <= 1 {
-            let average = if on_one { &mut self.seconds_on_one } else { &mut self.seconds_on_all };
-            let seconds = start.elapsed().as_secs_f64();
-            *average = Some(average.map_or(seconds, |known| known + NEWEST_WEIGHT * (seconds - known)));
+            self.note_time(on_one, start.elapsed().as_secs_f64());
         }
         result
     }
 
     fn choose_one_thread(&mut self) -> bool {
-        self.steps += 1;
         let (Some(all), Some(one)) = (self.seconds_on_all, self.seconds_on_one) else {
             return self.seconds_on_all.is_some();
         };
-        let one_is_faster = one < all;
-        if self.steps.is_multiple_of(RETRY_STEPS) { !one_is_faster } else { one_is_faster }
+        self.steps += 1;
+        if self.steps < self.retry_steps {
+            return one < all;
+        }
+        self.steps = 0;
+        self.retry_steps = (self.retry_steps * 2).min(RETRY_STEPS_MAX);
+        one >= all
+    }
+
+    /// Notes how long a token took. If it is the first one on so many threads for a while, the times before are outdated.
+    fn note_time(&mut self, on_one: bool, seconds: f64) {
+        let was_slower = self.all_slower_by(1.0);
+        let average = if on_one { &mut self.seconds_on_one } else { &mut self.seconds_on_all };
+        let known = average.filter(|_| self.was_on_one == on_one);
+        *average = Some(known.map_or(seconds, |known| known + NEWEST_WEIGHT * (seconds - known)));
+        self.was_on_one = on_one;
+        if self.all_slower_by(1.0) != was_slower {
+            self.retry_steps = RETRY_STEPS_MIN;
+        }
     }
 
     fn all_slower_by(&self, factor: f64) -> bool {
@@ -151,6 +178,32 @@ pub(crate) fn lost() -> EmbeddedError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// How many of the next tokens are computed on all threads, if they take these seconds.
+    fn tokens_on_all(threads: &mut ComputeThreads, tokens: u32, on_all: f64, on_one: f64) -> u32 {
+        let mut chosen = 0;
+        for _ in 0..tokens {
+            let is_one = threads.choose_one_thread();
+            chosen += u32::from(!is_one);
+            threads.note_time(is_one, if is_one { on_one } else { on_all });
+        }
+        chosen
+    }
+
+    #[test]
+    fn the_faster_way_is_used_and_found_again() {
+        let mut threads = ComputeThreads::new(None);
+        let idle = tokens_on_all(&mut threads, 200, 0.01, 0.02);
+        assert!(idle > 180, "{idle} of 200 tokens on all threads of an idle machine");
+        let busy = tokens_on_all(&mut threads, 200, 0.2, 0.03);
+        assert!(busy < 20, "{busy} of 200 tokens on all threads of a busy machine");
+        let idle = tokens_on_all(&mut threads, 200, 0.01, 0.02);
+        assert!(idle > 120, "{idle} of 200 tokens on all threads of a machine that became idle");
+        // One slow token does not decide for long.
+        threads.note_time(false, 5.0);
+        let idle = tokens_on_all(&mut threads, 100, 0.01, 0.02);
+        assert!(idle > 85, "{idle} of 100 tokens on all threads after one slow token");
+    }
 
     #[test]
     fn a_thread_that_fails_does_not_keep_the_others_waiting() {
