@@ -232,13 +232,13 @@ impl<'a> PassThread<'a> {
                 Some(AttentionQuery { numbers, position: begin + self.tokens.get(*token)? })
             });
             let queries: Vec<AttentionQuery<'_>> = queries.collect();
-            let own = &mut self.own;
-            read(cache).attend(level, &queries, &mut self.scratch, &mut |query, range, numbers| {
-                let place = places.get(query).map_or(0, |(_, place)| *place);
-                if let Some(out) = own.get_mut(place + range.start..place + range.end) {
+            let cache = read(cache);
+            let found = cache.attend(level, &queries, &mut self.scratch).chunks_exact(shape.head_width);
+            for ((_, place), numbers) in places.iter().zip(found) {
+                if let Some(out) = self.own.get_mut(*place..place + shape.head_width) {
                     out.copy_from_slice(numbers);
                 }
-            });
+            }
         }
     }
 

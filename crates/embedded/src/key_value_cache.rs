@@ -1,7 +1,5 @@
 //! The keys and values of the tokens that a model has read, and how a token attends to them.
 
-use std::ops::Range;
-
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::vector_math::{panel_products, softmax};
@@ -53,26 +51,25 @@ impl HeadCache {
         }
     }
 
-    /// What the queries find: for each, the values weighted by how well their keys fit. `found` is called with the number of the
-    /// query, the range of the numbers, and the numbers.
-    pub(crate) fn attend(
+    /// What the queries find: for each, the values weighted by how well their keys fit. Returns a row for each query.
+    pub(crate) fn attend<'a>(
         &self,
         level: Level,
         queries: &[AttentionQuery<'_>],
-        scratch: &mut AttentionScratch,
-        found: &mut dyn FnMut(usize, Range<usize>, &[f32]),
-    ) {
-        for (tile, queries) in queries.chunks(QUERIES_MAX).enumerate() {
-            let mut found = |query: usize, panel: usize, numbers: &[f32; PANEL_COLUMNS]| {
-                let begin = panel * PANEL_COLUMNS;
-                found(tile * QUERIES_MAX + query, begin..begin + PANEL_COLUMNS, numbers);
-            };
+        scratch: &'a mut AttentionScratch,
+    ) -> &'a [f32] {
+        let mut found = std::mem::take(&mut scratch.found);
+        found.resize(queries.len() * self.width, 0.0);
+        let tiles = found.chunks_mut((QUERIES_MAX * self.width).max(1));
+        for (found, queries) in tiles.zip(queries.chunks(QUERIES_MAX)) {
             dispatch!(level, simd => match queries.len() {
-                1 => self.attend_tile::<_, 1>(simd, queries, scratch, &mut found),
-                2 | 3 => self.attend_tile::<_, 3>(simd, queries, scratch, &mut found),
-                _ => self.attend_tile::<_, QUERIES_MAX>(simd, queries, scratch, &mut found),
+                1 => self.attend_tile::<_, 1>(simd, queries, scratch, found),
+                2 | 3 => self.attend_tile::<_, 3>(simd, queries, scratch, found),
+                _ => self.attend_tile::<_, QUERIES_MAX>(simd, queries, scratch, found),
             });
         }
+        scratch.found = found;
+        &scratch.found
     }
 
     /// Lets up to `QUERIES` queries attend together. Places without a query are computed, too, and their result is dropped.
@@ -82,10 +79,10 @@ impl HeadCache {
         simd: S,
         queries: &[AttentionQuery<'_>],
         scratch: &mut AttentionScratch,
-        found: &mut impl FnMut(usize, usize, &[f32; PANEL_COLUMNS]),
+        found: &mut [f32],
     ) {
         let tokens = queries.iter().map(|query| query.position + 1).max().unwrap_or_default();
-        let AttentionScratch { columns, scores } = scratch;
+        let AttentionScratch { columns, scores, .. } = scratch;
         let panels = tokens.div_ceil(PANEL_COLUMNS);
         let length = panels * PANEL_COLUMNS;
         transpose::<QUERIES>(queries.iter().map(|query| query.numbers), self.width, columns);
@@ -104,8 +101,11 @@ impl HeadCache {
         transpose::<QUERIES>(scores.chunks_exact(length).take(queries.len()), tokens, columns);
         for (index, panel) in self.values.iter().enumerate() {
             let products = panel_products::<S, QUERIES>(simd, columns.as_chunks().0, panel);
-            let products = products.iter().enumerate().take(queries.len());
-            products.for_each(|(query, product)| found(query, index, product));
+            for (row, product) in found.chunks_exact_mut(self.width).zip(products) {
+                if let Some(place) = row.as_chunks_mut().0.get_mut(index) {
+                    *place = product;
+                }
+            }
         }
     }
 }
@@ -115,6 +115,7 @@ impl HeadCache {
 pub(crate) struct AttentionScratch {
     columns: Vec<f32>,
     scores: Vec<f32>,
+    found: Vec<f32>,
 }
 
 /// Writes the first `length` numbers of the rows side by side.
