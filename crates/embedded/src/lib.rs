@@ -13,7 +13,9 @@
 //! - `guided_json`: a structured answer, written as JSON that must follow its schema.
 //! - `conversation`: the model in one conversation; `sentences`: where its answer ends; `token_sampling`: the next token.
 //! - `chat_template` and `vocabulary`: text to tokens, as the model's file defines it.
-//! - `llama`: the network; `compute_threads`: on how many threads; `requantize`: weights in the fastest format.
+//! - `llama`: the network; `forward_pass`: how tokens pass through it; `compute_threads`: on how many threads.
+//! - `packed_matrix`: its products, for each set of instructions; `key_value_cache`: attention; `vector_math`: the rest.
+//! - `requantize`: a copy of the small model's file in 8 bits.
 //! - [`minilm`]: sentences as vectors, to measure how similar they are.
 //! - [`model_files`]: where the files of the models come from, and where they are kept.
 
@@ -27,17 +29,21 @@ mod conversation;
 mod embedded_error;
 pub mod embedded_model;
 mod field_by_field;
+mod forward_pass;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod gguf_header;
 mod guided_json;
+mod key_value_cache;
 mod llama;
 pub mod minilm;
 pub mod model_files;
 mod model_thread;
+mod packed_matrix;
 mod requantize;
 mod sentences;
 mod token_sampling;
+mod vector_math;
 mod vocabulary;
 
 pub use embedded_error::EmbeddedError;

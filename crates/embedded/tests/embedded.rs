@@ -334,7 +334,6 @@ async fn a_model_that_was_not_pulled_says_how_to_pull_it() {
     assert!(fault.message.contains("agon models pull smollm2"), "{}", fault.message);
 }
 
-// The words must not depend on the number of threads. `CANDLE_NUM_THREADS=4 cargo test` also covers threads between one and all.
 #[tokio::test]
 async fn the_number_of_threads_does_not_change_the_answer() {
     let mut answers = Vec::new();
