@@ -2,6 +2,7 @@
 //!
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
+//! - [`page`]: the screens at `/`.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
 //!
 //! No rule of debate is here, and no protocol is named: everything comes from [`DebateHost`] and the protocols' tables.
@@ -11,6 +12,7 @@ pub mod api;
 pub mod compare;
 pub mod event_stream;
 pub mod openapi;
+pub mod page;
 pub mod problem;
 pub mod settings;
 
@@ -138,6 +140,7 @@ pub fn router(state: ServerState) -> Router {
     let body_bytes = state.settings.body_mb.saturating_mul(1 << 20);
     Router::new()
         .merge(api)
+        .merge(page::page_router())
         .route("/openapi.json", get(move || async move { axum::Json(document.as_ref().clone()) }))
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
@@ -160,10 +163,14 @@ async fn guard(State(state): State<ServerState>, request: Request, next: Next) -
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1).into_response();
     };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
+    let wants_page = page::wants_page(request.method(), request.uri().path(), request.headers());
     let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
+    if let Some(problem) = response.extensions().get::<Problem>().filter(|_| wants_page) {
+        response = page::frame::error_page(problem);
+    }
     let headers = response.headers_mut();
     let mut set = |name, value| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

@@ -75,6 +75,8 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED.as_u16() {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // A browser that wants a page gets one made of this.
+        response.extensions_mut().insert(self);
         response
     }
 }
