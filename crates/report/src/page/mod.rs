@@ -91,11 +91,12 @@ fn header(report: &AssembledReport) -> Markup {
     }
 }
 
+fn is_answer(section: &ReportSection) -> bool {
+    matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer)
+}
+
 /// The minority is as prominent as the answer, so it follows at once.
 fn dissent_after_answer(sections: &mut Vec<ReportSection>) {
-    let is_answer = |section: &ReportSection| {
-        matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why)
-    };
     let answers = sections.iter().take_while(|section| is_answer(section)).count();
     let dissent = sections.iter().position(|section| section.kind == SectionKind::Dissent);
     if let Some(place) = dissent.filter(|place| *place > answers) {
@@ -107,22 +108,16 @@ fn dissent_after_answer(sections: &mut Vec<ReportSection>) {
 /// The answer and the dissent side by side, then everything else.
 fn all_sections(sections: &[ReportSection]) -> Markup {
     let quotes = QuoteIndex::new(sections);
-    let is_verdict = |section: &ReportSection| {
-        let kind = section.kind;
-        matches!(kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why | SectionKind::Dissent)
-    };
-    let verdicts = sections.iter().take_while(|part| is_verdict(part)).count();
-    let (verdict, rest) = sections.split_at(verdicts);
-    let (answer, dissent): (Vec<_>, Vec<_>) =
-        verdict.iter().enumerate().partition(|(_, part)| part.kind != SectionKind::Dissent);
+    let answers = sections.iter().take_while(|part| is_answer(part)).count();
+    let is_dissent = sections.get(answers).is_some_and(|part| part.kind == SectionKind::Dissent);
+    let first = answers + usize::from(is_dissent);
+    let mut rendered = sections.iter().enumerate().map(|(place, part)| section(place, part, &quotes));
     html! {
         div class="verdict" {
-            @if !answer.is_empty() {
-                div class="decided" { @for (place, part) in answer { (section(place, part, &quotes)) } }
-            }
-            @for (place, part) in dissent { (section(place, part, &quotes)) }
+            @if answers > 0 { div class="decided" { @for part in rendered.by_ref().take(answers) { (part) } } }
+            @for part in rendered.by_ref().take(first - answers) { (part) }
         }
-        @for (place, part) in rest.iter().enumerate() { (section(verdicts + place, part, &quotes)) "\n" }
+        @for part in rendered { (part) "\n" }
     }
 }
 

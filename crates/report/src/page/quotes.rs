@@ -138,3 +138,58 @@ fn cited_words(block: &ReportBlock, cited: &mut Vec<String>) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speech(text: &str) -> ReportBlock {
+        let blocks = vec![ReportBlock::Prose(text.to_owned())];
+        ReportBlock::Speech { place: 0, title: String::new(), badges: Vec::new(), blocks }
+    }
+
+    fn index(cited: &str, said: &[&str]) -> QuoteIndex {
+        let pairs = ReportBlock::Pairs(vec![("Cited".into(), cited.into())]);
+        let said: Vec<ReportBlock> = said.iter().map(|text| speech(text)).collect();
+        QuoteIndex::new(&[
+            ReportSection::new(SectionKind::Part, "Who changed", vec![pairs]),
+            ReportSection::new(SectionKind::Transcript, "Round 1", said),
+        ])
+    }
+
+    #[test]
+    fn a_citation_links_to_the_words_where_they_were_said() {
+        let cited = "[A0] of B: \"the cost is <b>low</b>\"; [B1]";
+        let index =
+            index(cited, &["Nothing here.", "I say the cost is <b>low</b>, twice the cost is <b>low</b>."]);
+        let link = index.linked(cited).into_string();
+        assert!(
+            link.contains(
+                "<a class=\"quoted\" href=\"#quote-0\">the cost is &lt;b&gt;low&lt;/b&gt;</a>\"; [B1]"
+            ),
+            "{link}"
+        );
+        let first = index.speech(|| index.marked("Nothing here.")).into_string();
+        assert_eq!(first, "Nothing here.");
+        let second =
+            index.speech(|| index.marked("I say the cost is <b>low</b>, twice the cost is <b>low</b>."));
+        let second = second.into_string();
+        assert_eq!(second.matches("<mark id=\"quote-0\">").count(), 1, "{second}");
+        assert!(!second.contains("<b>"), "{second}");
+    }
+
+    /// Bold words split a text into pieces. The link then leads to the beginning of the speech.
+    #[test]
+    fn a_quote_that_is_not_in_one_piece_leads_to_its_speech() {
+        let index = index("\"the cost is low\"", &["the cost is low"]);
+        let speech = index.speech(|| html! { (index.marked("the cost ")) strong { "is low" } }).into_string();
+        assert_eq!(speech, "<span id=\"quote-0\"></span>the cost <strong>is low</strong>");
+    }
+
+    #[test]
+    fn what_nobody_said_is_no_link() {
+        let index = index("\"words that nobody said\" and \"short\"", &["short"]);
+        let shown = index.linked("\"words that nobody said\" and \"short\"").into_string();
+        assert!(!shown.contains("<a"), "{shown}");
+    }
+}

@@ -387,3 +387,5 @@ function start() {
 }
 
 start();
+
+export { answerForm, readValue };

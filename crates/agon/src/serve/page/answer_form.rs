@@ -113,84 +113,88 @@ impl<'a> SchemaForm<'a> {
         let about =
             [given, schema].iter().find_map(|schema| schema.get("description").and_then(Value::as_str));
         let needed = required && !nullable;
-        let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let length = |key: &str| schema.get(key).and_then(Value::as_u64);
-        let caption = html! {
-            span { (label) @if !needed { small { " (optional)" } } }
-            @if let Some(about) = about { small class="about" { (about) } }
-        };
+        let name = html! { span { (label) @if !needed { small { " (optional)" } } } };
+        let about = html! { @if let Some(about) = about { small class="about" { (about) } } };
         let nullable = nullable.then_some("");
+        let group = |word: &str, inside: Markup| {
+            html! {
+                fieldset class="value" data-kind=(word) data-nullable=[nullable] { legend { (name) } (about) (inside) }
+            }
+        };
         match self.kind(schema, depth) {
-            ValueKind::Object(fields) => html! {
-                fieldset class="value" data-kind="object" data-nullable=[nullable] {
-                    legend { (caption) }
-                    @for (name, schema, required) in fields {
-                        div class="field" data-field=(name) data-required[required] {
-                            (self.value(schema, &heading(name), required, depth + 1))
-                        }
-                    }
-                }
-            },
-            ValueKind::List(items) => {
-                let fewest = length("minItems").unwrap_or_default();
-                let entry = |number: Option<u64>| {
-                    html! {
-                        div class="entry" {
-                            (self.value(items, &number.map_or("Entry".to_owned(), |number| format!("Entry {number}")), true, depth + 1))
-                            button type="button" class="quiet" data-remove { "Remove" }
-                        }
-                    }
-                };
+            ValueKind::Object(fields) => group("object", self.fields(fields, depth)),
+            ValueKind::List(items) => group("list", self.entries(schema, items, depth)),
+            kind => {
+                let word =
+                    if matches!(kind, ValueKind::Text | ValueKind::Choice(_)) { "text" } else { "json" };
                 html! {
-                    fieldset class="value" data-kind="list" data-nullable=[nullable] {
-                        legend { (caption) }
-                        @for number in 1..=fewest.clamp(1, ENTRIES_MAX) { (entry(Some(number))) }
-                        template { (entry(None)) }
-                        button type="button" class="quiet" data-add { "Add an entry" }
-                    }
+                    label class="value" data-kind=(word) data-nullable=[nullable] { (name) (about) (input(schema, &kind, needed)) }
                 }
             }
-            ValueKind::Choice(words) => html! {
-                label class="value" data-kind="text" data-nullable=[nullable] {
-                    (caption)
-                    select required[needed] {
-                        option value="" { "choose" }
-                        @for (word, about) in words {
-                            option value=(word) { (word) @if !about.is_empty() { ": " (about) } }
-                        }
-                    }
-                }
-            },
-            ValueKind::YesNo => html! {
-                label class="value" data-kind="json" data-nullable=[nullable] {
-                    (caption)
-                    select required[needed] { option value="" { "choose" } option value="true" { "yes" } option value="false" { "no" } }
-                }
-            },
-            ValueKind::Number { whole } => html! {
-                label class="value" data-kind="json" data-nullable=[nullable] {
-                    (caption)
-                    input type="number" required[needed] step=(if whole { "1" } else { "any" }) min=[number("minimum")] max=[number("maximum")];
-                }
-            },
-            ValueKind::Text => html! {
-                label class="value" data-kind="text" data-nullable=[nullable] {
-                    (caption)
-                    @if length("maxLength").is_some_and(|most| most <= LINE_CHARS_MAX) {
-                        input type="text" required[needed] maxlength=[length("maxLength")] autocomplete="off";
-                    } @else {
-                        textarea rows="3" required[needed] maxlength=[length("maxLength")] {}
-                    }
-                }
-            },
-            ValueKind::Json => html! {
-                label class="value" data-kind="json" data-nullable=[nullable] {
-                    (caption)
-                    small class="about" { "Write JSON that conforms to: " code { (schema) } }
-                    textarea class="code" rows="4" required[needed] {}
-                }
-            },
         }
+    }
+
+    fn fields(&self, fields: Vec<(&str, &'a Value, bool)>, depth: usize) -> Markup {
+        html! {
+            @for (name, schema, required) in fields {
+                div class="field" data-field=(name) data-required[required] {
+                    (self.value(schema, &heading(name), required, depth + 1))
+                }
+            }
+        }
+    }
+
+    /// The entries of a list: as many as are needed at first, and a template for more.
+    fn entries(&self, schema: &Value, items: &'a Value, depth: usize) -> Markup {
+        let fewest = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
+        let entry = || {
+            html! {
+                div class="entry" {
+                    (self.value(items, "Entry", true, depth + 1))
+                    button type="button" class="quiet small" data-remove { "Remove" }
+                }
+            }
+        };
+        html! {
+            @for _ in 0..fewest.clamp(1, ENTRIES_MAX) { (entry()) }
+            template { (entry()) }
+            button type="button" class="quiet small" data-add { "Add an entry" }
+        }
+    }
+}
+
+/// What a value that is neither an object nor a list is entered into.
+fn input(schema: &Value, kind: &ValueKind<'_>, needed: bool) -> Markup {
+    let number = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let most = schema.get("maxLength").and_then(Value::as_u64);
+    match kind {
+        ValueKind::Choice(words) => html! {
+            select required[needed] {
+                option value="" { "choose" }
+                @for (word, about) in words {
+                    option value=(word) { (word) @if !about.is_empty() { ": " (about) } }
+                }
+            }
+        },
+        ValueKind::YesNo => html! {
+            select required[needed] {
+                option value="" { "choose" }
+                option value="true" { "yes" }
+                option value="false" { "no" }
+            }
+        },
+        ValueKind::Number { whole } => {
+            let step = if *whole { "1" } else { "any" };
+            html! { input type="number" required[needed] step=(step) min=[number("minimum")] max=[number("maximum")]; }
+        }
+        ValueKind::Text if most.is_some_and(|most| most <= LINE_CHARS_MAX) => {
+            html! { input type="text" required[needed] maxlength=[most] autocomplete="off"; }
+        }
+        ValueKind::Text => html! { textarea rows="3" required[needed] maxlength=[most] {} },
+        ValueKind::Json | ValueKind::Object(_) | ValueKind::List(_) => html! {
+            small class="about" { "Write JSON that conforms to: " code { (schema) } }
+            textarea class="code" rows="4" required[needed] {}
+        },
     }
 }
 
@@ -213,4 +217,62 @@ fn choice(schema: &Value) -> Option<Vec<(&str, &str)>> {
             words.map(|word| (word, about))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_value_has_a_field_of_its_own() {
+        let schema = json!({
+            "type": "object",
+            "required": ["word", "points"],
+            "properties": {
+                "word": {"type": "string", "maxLength": 40, "description": "In a word."},
+                "text": {"type": ["string", "null"]},
+                "sure": {"type": "number", "minimum": 0.0, "maximum": 1.0},
+                "vote": {"$ref": "#/$defs/Vote"},
+                "yes": {"type": "boolean"},
+                "points": {"type": "array", "minItems": 2, "items": {"type": "string"}},
+                "maybe": {"anyOf": [{"$ref": "#/$defs/Vote"}, {"type": "null"}]},
+                "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            },
+            "$defs": {"Vote": {"oneOf": [{"const": "FOR", "description": "I agree"}, {"const": "AGAINST"}]}},
+        });
+        let form = answer_form(Some(&schema)).into_string();
+        for part in [
+            "data-field=\"word\" data-required",
+            "In a word.",
+            "maxlength=\"40\"",
+            "min=\"0\" max=\"1\"",
+            "<option value=\"FOR\">FOR: I agree</option>",
+            "<option value=\"true\">yes</option>",
+            "data-nullable",
+            "Write JSON that conforms to",
+        ] {
+            assert!(form.contains(part), "no {part}: {form}");
+        }
+        // Two entries at first, and one in the template.
+        assert_eq!(form.matches("class=\"entry\"").count(), 3, "{form}");
+        assert!(!form.contains(" id="), "an id in a list would repeat: {form}");
+    }
+
+    /// A schema comes from a protocol, but it may quote what models said.
+    #[test]
+    fn words_in_a_schema_stay_text() {
+        let schema = json!({"type": "string", "enum": ["<script>", "\"><b>"], "description": "<i>"});
+        let form = answer_form(Some(&schema)).into_string();
+        assert!(!form.contains("<script>") && !form.contains("<b>") && !form.contains("<i>"), "{form}");
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends_in_a_text_field() {
+        let schema = json!({"type": "object", "properties": {"inner": {"$ref": "#"}}});
+        assert!(answer_form(Some(&schema)).into_string().contains("Write JSON"));
+        let circle = json!({"$ref": "#"});
+        assert!(answer_form(Some(&circle)).into_string().contains("Write JSON"));
+    }
 }

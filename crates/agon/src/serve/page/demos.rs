@@ -74,3 +74,26 @@ fn demo_options(info: &ProtocolInfo, script: &str) -> Map<String, Value> {
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_demo_has_a_request_with_what_its_script_is_about() {
+        for info in agon_protocols::all().map(|protocol| protocol.info()) {
+            let Some(script) = info.demo else { continue };
+            let request = demo_request(info).unwrap();
+            let files = request["files"].as_array().unwrap();
+            assert_eq!(request.get("question").is_some(), files.is_empty(), "{request}");
+            for option in request["options"].as_object().unwrap().keys() {
+                assert!(info.options.iter().any(|known| known.key == option), "{option}");
+            }
+            // The command line that the script shows has nothing that the request lacks.
+            let command = script.lines().find(|line| line.contains("--models")).unwrap();
+            let flags =
+                command.split_whitespace().filter(|word| word.starts_with("--") && *word != "--models");
+            assert_eq!(flags.count(), request["options"].as_object().unwrap().len(), "{command}");
+        }
+    }
+}

@@ -3,8 +3,8 @@
 //! `/debates/ID/live` has the parts that change. The script fetches them when something happened, and swaps those that differ.
 
 use agon_core::Debate;
-use agon_core::wording::{capitalized, count, counted, dollars, heading, seconds};
-use agon_report::{live_table, share_bar};
+use agon_core::wording::{count, counted, dollars, heading, seconds};
+use agon_report::{ReportSource, live_table, share_bar};
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
@@ -76,7 +76,7 @@ fn changing_parts(
     let reading = DebateReading::of(debate)?;
     let keys: Vec<String> = asks.iter().map(|ask| format!("{}.{}", ask.ask, ask.attempt)).collect();
     Ok(html! {
-        div data-part="status" class="status" { (status(debate, now, fault)) }
+        div data-part="status" class="status" { (status(&reading.source(), now, fault)) }
         div data-part="turn" data-key=(keys.join(" ")) { @for ask in asks { (your_turn(ask)) } }
         div data-part="table" class="wide" tabindex="0" role="region" aria-label="The debate so far" {
             (live_table(&reading.source()))
@@ -84,13 +84,11 @@ fn changing_parts(
     })
 }
 
-fn status(debate: &Debate, now: DebateState, fault: Option<&str>) -> Markup {
+fn status(source: &ReportSource<'_>, now: DebateState, fault: Option<&str>) -> Markup {
+    let debate = source.debate;
     let phase = debate.last_phase().map_or_else(
         || "Nothing has been asked yet".to_owned(),
-        |phase| match phase.round {
-            0 => capitalized(&heading(&phase.name)),
-            round => format!("Round {round}: {}", heading(&phase.name).to_lowercase()),
-        },
+        |phase| source.phase_heading(&phase.name, phase.round),
     );
     let spent = debate.spent();
     let usd = if spent.usd_known { dollars(spent.usd) } else { "price unknown".into() };

@@ -67,3 +67,23 @@ pub fn wants_page(method: &Method, path: &str, headers: &HeaderMap) -> bool {
         && accepted.contains("text/html")
         && !for_programs.iter().any(|start| path.starts_with(start))
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_gets_errors_as_pages_and_a_program_does_not() {
+        let accepts = |accept: &'static str| {
+            [(header::ACCEPT, HeaderValue::from_static(accept))].into_iter().collect::<HeaderMap>()
+        };
+        let browser = accepts("text/html,application/xhtml+xml,*/*;q=0.8");
+        assert!(wants_page(&Method::GET, "/debates/x", &browser));
+        assert!(!wants_page(&Method::POST, "/debates/x", &browser));
+        assert!(!wants_page(&Method::GET, "/api/v1/debates/x", &browser));
+        assert!(!wants_page(&Method::GET, "/debates/x", &accepts("application/json")));
+        assert!(!wants_page(&Method::GET, "/debates/x", &HeaderMap::new()));
+    }
+}

@@ -47,7 +47,9 @@ fn rated(ratings: &[AgentRating]) -> Markup {
             "The rating is Elo, from 1500; \u{b1} is its uncertainty by Glicko-2. The Brier score compares how sure an agent was with how things turned \
              out: 0 is perfect, 0.25 is guessing."
         }
-        figure { (ratings_drawing(&agents)) figcaption { "Ratings over the rated debates of each agent." } }
+        @if agents.iter().any(|agent| !agent.history.is_empty()) {
+            div class="wide" tabindex="0" role="region" aria-label="Ratings over time" { (ratings_drawing(&agents)) }
+        }
         div class="wide" tabindex="0" role="region" aria-label="Ratings" {
             table {
                 tr {
