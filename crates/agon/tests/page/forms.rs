@@ -76,7 +76,7 @@ fn asked_schemas() -> Vec<(String, Value, Value)> {
     found
 }
 
-/// `null` and an absent field say the same in a form.
+/// `null` and an absent field say the same in a form, and so do 1 and 1.0.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
@@ -85,6 +85,7 @@ fn without_nulls(value: &Value) -> Value {
             .map(|(key, value)| (key.clone(), without_nulls(value)))
             .collect(),
         Value::Array(items) => items.iter().map(without_nulls).collect(),
+        Value::Number(number) => json!(number.as_f64()),
         value => value.clone(),
     }
 }

@@ -35,7 +35,7 @@ fn a_person_opens_a_debate_takes_a_seat_and_answers_with_the_keyboard_alone() {
     browser.tab_to("[name=question]");
     browser.write("Should a team of four have a style guide?");
     browser.tab_to("[name=models]");
-    browser.write("human/ada\nscript/demo-poll\nscript/demo-poll");
+    browser.write("script/demo-poll\nhuman/ada\nscript/demo-poll");
     browser.wait_for("document.querySelector('[data-estimate] dl')");
     browser.tab_to(".side [type=submit]");
     browser.press("Enter");

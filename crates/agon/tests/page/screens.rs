@@ -83,7 +83,7 @@ fn hostile_text_stays_text_while_the_debate_runs_and_after() {
     let server = Server::start();
     let over = server.hostile_debate();
     let waits = server.debate(&json!({
-        "protocol": "poll", "question": format!("{HOSTILE}?"), "models": [server.hostile_model(), "human/<i>ada</i>"],
+        "protocol": "poll", "question": format!("{HOSTILE}?"), "models": [server.hostile_model(), "human/ada"],
     }));
     for path in [
         "/".to_owned(),

@@ -154,7 +154,7 @@ fn cell(source: &ReportSource<'_>, turn: &PhaseTurn, ask: &AskRecord) -> Markup 
     let cleaned = renderable(vec![section], ReportLength::Full);
     let block = cleaned.first().and_then(|section| section.blocks.first());
     let quotes = QuoteIndex::default();
-    let place = BlockPlace { level: 3, in_transcript: false, quotes: &quotes };
+    let place = BlockPlace { level: 4, in_transcript: false, quotes: &quotes };
     html! {
         div class={ "turn-cell " (state) } data-ask=(ask.id) {
             h3 class="who" { (name) }

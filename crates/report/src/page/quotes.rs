@@ -165,7 +165,7 @@ mod tests {
         let link = index.linked(cited).into_string();
         assert!(
             link.contains(
-                "<a class=\"quoted\" href=\"#quote-0\">the cost is &lt;b&gt;low&lt;/b&gt;</a>\"; [B1]"
+                "<a class=\"quoted\" href=\"#quote-0\">the cost is &lt;b&gt;low&lt;/b&gt;</a>&quot;; [B1]"
             ),
             "{link}"
         );

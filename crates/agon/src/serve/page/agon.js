@@ -148,7 +148,7 @@ function liveScreen(root) {
     const state = find('[data-state]', fresh)?.dataset;
     if (state && 'over' in state) return finish();
     if ((state?.state === 'interrupted') !== Boolean(find('form[data-action=resume]'))) return location.reload();
-    const scrolled = new Map(findAll('[data-ask] .words').map((words) => [words.parentElement.dataset.ask, words.scrollTop]));
+    const scrolled = new Map(findAll('[data-ask] .words:not(.stream)').map((words) => [words.parentElement.dataset.ask, words.scrollTop]));
     swapPart(fresh, 'status');
     swapPart(fresh, 'table');
     for (const [ask, top] of scrolled) {

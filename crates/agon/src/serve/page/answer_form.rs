@@ -78,6 +78,9 @@ impl<'a> SchemaForm<'a> {
         if let Some(words) = choice(schema) {
             return ValueKind::Choice(words);
         }
+        if suggestions(schema).is_some() {
+            return ValueKind::Text;
+        }
         let kind = match schema.get("type") {
             Some(Value::String(kind)) => kind.as_str(),
             Some(Value::Array(kinds)) => {
@@ -114,7 +117,10 @@ impl<'a> SchemaForm<'a> {
             [given, schema].iter().find_map(|schema| schema.get("description").and_then(Value::as_str));
         let needed = required && !nullable;
         let name = html! { span { (label) @if !needed { small { " (optional)" } } } };
-        let about = html! { @if let Some(about) = about { small class="about" { (about) } } };
+        let about = html! {
+            @if let Some(about) = about { small class="about" { (about) } }
+            @if let Some(words) = suggestions(schema) { small class="about" { "For example: " (words.join(", ")) } }
+        };
         let nullable = nullable.then_some("");
         let group = |word: &str, inside: Markup| {
             html! {
@@ -198,6 +204,16 @@ fn input(schema: &Value, kind: &ValueKind<'_>, needed: bool) -> Markup {
     }
 }
 
+/// The words that are suggested where any text is allowed, if the schema is such a list.
+fn suggestions(schema: &Value) -> Option<Vec<&str>> {
+    let variants = schema.get("anyOf").and_then(Value::as_array)?;
+    let is_text = |variant: &Value| variant.get("type").and_then(Value::as_str) == Some("string");
+    let is_free = |variant: &Value| variant.get("enum").is_none() && variant.get("const").is_none();
+    let words = variants.iter().filter_map(|variant| variant.get("enum").and_then(Value::as_array)).flatten();
+    (variants.iter().all(is_text) && variants.iter().any(is_free))
+        .then(|| words.filter_map(Value::as_str).collect())
+}
+
 /// The words to choose from, each with what it means, if the schema is such a list.
 fn choice(schema: &Value) -> Option<Vec<(&str, &str)>> {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
@@ -239,6 +255,7 @@ mod tests {
                 "points": {"type": "array", "minItems": 2, "items": {"type": "string"}},
                 "maybe": {"anyOf": [{"$ref": "#/$defs/Vote"}, {"type": "null"}]},
                 "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                "id": {"anyOf": [{"type": "string", "enum": ["A0", "C0"]}, {"type": "string"}]},
             },
             "$defs": {"Vote": {"oneOf": [{"const": "FOR", "description": "I agree"}, {"const": "AGAINST"}]}},
         });
@@ -251,6 +268,7 @@ mod tests {
             "<option value=\"FOR\">FOR: I agree</option>",
             "<option value=\"true\">yes</option>",
             "data-nullable",
+            "For example: A0, C0",
             "Write JSON that conforms to",
         ] {
             assert!(form.contains(part), "no {part}: {form}");
