@@ -6,7 +6,8 @@
 //! - [`ReportSource`]: the input of every report.
 //! - `report_assembly`: the whole report as sections, from the protocol's outline and what every debate has (`sections`,
 //!   `evidence`, `transcript`; `json_blocks` shows any JSON).
-//! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers.
+//! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers. [`PageParts`] and [`live_table`] are parts of
+//!   pages, for a server.
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
 //! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
@@ -44,8 +45,8 @@ pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
 pub use gate::{GateFormat, NotAGate, gate_report};
 pub use live::{DebateNarrator, LiveOutput, LiveView};
 pub use markdown::markdown_report;
-pub use page::page_report;
-pub use ratings::{RatedAgent, ratings_svg, ratings_table, svg_label};
+pub use page::{PAGE_STYLES, PageParts, live_table, page_report, share_bar};
+pub use ratings::{RatedAgent, ratings_drawing, ratings_svg, ratings_table, svg_label};
 pub use report_source::ReportSource;
 pub use table::table;
 pub use terminal::terminal_report;

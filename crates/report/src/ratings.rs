@@ -110,21 +110,30 @@ const NAME_CHARS_MAX: usize = 30;
 
 /// The ratings over time, as a self-contained SVG picture for light and dark backgrounds.
 pub fn ratings_svg(rows: &[RatedAgent]) -> String {
+    let styles = html! { style { (PICTURE_STYLES) ".grid{stroke:currentColor;opacity:.15}" } };
+    format!("{}\n", picture(rows, &styles).into_string())
+}
+
+/// The same drawing for a page, whose style sheet sets its colours.
+pub fn ratings_drawing(rows: &[RatedAgent]) -> Markup {
+    picture(rows, &html! {})
+}
+
+fn picture(rows: &[RatedAgent], styles: &Markup) -> Markup {
     let drawn: Vec<&RatedAgent> = rows.iter().take(LINES_MAX).collect();
     let games = drawn.iter().map(|rated| rated.history.len()).max().unwrap_or_default();
     let values = drawn.iter().flat_map(|rated| rated.history.iter().map(|(_, rating)| *rating));
     let (low, high) = span(values.chain(std::iter::once(START)));
     let frame = RatingsFrame { games, low, high };
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {WIDTH} {HEIGHT}")) role="img"
+    html! {
+        svg class="ratings" xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {WIDTH} {HEIGHT}")) role="img"
             aria-label="Ratings over rated debates" font-family="system-ui, sans-serif" font-size="12" {
-            style { (PICTURE_STYLES) ".grid{stroke:currentColor;opacity:.15}" }
+            (styles)
             (frame.grid())
             @for (place, rated) in drawn.iter().enumerate() { (frame.line(place, rated)) }
             @if drawn.is_empty() { text x=(LEFT) y=(HEIGHT / 2.0) { "No rated debates yet" } }
         }
-    };
-    format!("{}\n", picture.into_string())
+    }
 }
 
 /// Every agent's rating before its first debate.

@@ -47,7 +47,7 @@ impl<'a> ReportSource<'a> {
     }
 
     /// The heading of a phase: "Round 2: arguments", or "Synthesis" for a phase outside the rounds.
-    pub(crate) fn phase_heading(&self, phase: &str, round: u32) -> String {
+    pub fn phase_heading(&self, phase: &str, round: u32) -> String {
         let title = self.phase_title(phase);
         if !self.is_in_round(phase, round) {
             return title;

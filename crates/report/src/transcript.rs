@@ -82,7 +82,7 @@ fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) ->
     format!("{name}{}", about_words(ask))
 }
 
-fn speech(
+pub(crate) fn speech(
     source: &ReportSource<'_>,
     ask: &AskRecord,
     reply: Option<&Reply>,

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use sha2::{Digest, Sha256};
 
+use super::page::assets::ASSETS_PATH;
 use super::problem::Problem;
 use crate::cli::debate_ids::new_nonce;
 use crate::cli::errors::CliError;
@@ -130,7 +131,7 @@ impl AccessRules {
     }
 
     fn check_token(&self, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
-        if !self.needs_token() || OPEN_PATHS.contains(&path) {
+        if !self.needs_token() || OPEN_PATHS.contains(&path) || path.starts_with(ASSETS_PATH) {
             return Ok(());
         }
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());

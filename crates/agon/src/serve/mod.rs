@@ -2,6 +2,7 @@
 //!
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
+//! - [`page`]: the screens at `/`.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
 //! - [`chat`]: debates as models, in OpenAI's format under `/v1`.
 //!
@@ -13,6 +14,7 @@ pub mod chat;
 pub mod compare;
 pub mod event_stream;
 pub mod openapi;
+pub mod page;
 pub mod problem;
 pub mod settings;
 
@@ -145,6 +147,7 @@ pub fn router(state: ServerState) -> Router {
     let body_bytes = state.settings.body_mb.saturating_mul(1 << 20);
     Router::new()
         .merge(api)
+        .merge(page::page_router())
         .route("/openapi.json", get(move || async move { axum::Json(document.as_ref().clone()) }))
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
@@ -168,12 +171,15 @@ async fn guard(State(state): State<ServerState>, request: Request, next: Next) -
         return if is_chat { in_chat_format(busy) } else { busy };
     };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
+    let wants_page = page::wants_page(request.method(), request.uri().path(), request.headers());
     let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
     if is_chat {
         response = in_chat_format(response);
+    } else if let Some(problem) = response.extensions().get::<Problem>().filter(|_| wants_page) {
+        response = page::frame::error_page(problem);
     }
     let headers = response.headers_mut();
     let mut set = |name, value| {

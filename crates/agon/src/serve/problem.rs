@@ -75,7 +75,7 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED.as_u16() {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // Another face may have another form for it.
+        // A chat program and a browser get it in another form.
         response.extensions_mut().insert(self);
         response
     }

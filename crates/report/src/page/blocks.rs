@@ -3,6 +3,7 @@
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, SeatCard, VerdictTone};
 use maud::{Markup, html};
 
+use super::quotes::QuoteIndex;
 use super::{position_lines, round_chart, score_lines};
 use crate::bars::bar_shares;
 use crate::evidence::paths::PathMarks;
@@ -10,14 +11,15 @@ use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
 /// Where on the page a block is.
 #[derive(Clone, Copy)]
-pub(super) struct BlockPlace {
+pub(super) struct BlockPlace<'a> {
     /// The level of its headings.
     pub(super) level: usize,
-    /// Whether what each seat said is folded.
-    pub(super) folded: bool,
+    /// Whether it is directly in the transcript, where what each seat said is folded.
+    pub(super) in_transcript: bool,
+    pub(super) quotes: &'a QuoteIndex,
 }
 
-pub(super) fn blocks(blocks: &[ReportBlock], place: BlockPlace) -> Markup {
+pub(super) fn blocks(blocks: &[ReportBlock], place: BlockPlace<'_>) -> Markup {
     html! { @for inner in blocks { (block(inner, place)) } }
 }
 
@@ -29,9 +31,9 @@ pub(super) fn colour(place: usize) -> String {
     format!("s{}", place % COLOURS)
 }
 
-fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
+fn block(block: &ReportBlock, place: BlockPlace<'_>) -> Markup {
     match block {
-        ReportBlock::Prose(text) => prose(text, place.level),
+        ReportBlock::Prose(text) => prose(text, place),
         ReportBlock::Line(text) => html! { p class="line" { (inline(text)) } },
         ReportBlock::Headline(tone, text) => {
             let tone = match tone {
@@ -42,10 +44,10 @@ fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
             html! { p class={ "headline " (tone) } { (text) } }
         }
         ReportBlock::Items(items) => {
-            html! { ul class="items" { @for entry in items { (item(entry, place.level)) } } }
+            html! { ul class="items" { @for entry in items { (item(entry, place)) } } }
         }
         ReportBlock::Pairs(pairs) => html! {
-            dl { @for (name, value) in pairs { div { dt { (name) } dd { (inline(value)) } } } }
+            dl { @for (name, value) in pairs { div { dt { (name) } dd { (place.quotes.linked(value)) } } } }
         },
         ReportBlock::Table(rows) => table(rows),
         ReportBlock::Group { title, badges, blocks: inner } => html! {
@@ -54,11 +56,13 @@ fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
         ReportBlock::Speech { place: seat, title, badges, blocks: inner } => {
             let class = format!("speech {}", colour(*seat));
             let title = titled(title, badges, place.level);
+            let inside = || below(inner, place);
+            let inside = if place.in_transcript { place.quotes.speech(inside) } else { inside() };
             html! {
-                @if place.folded && !inner.is_empty() {
-                    details class=(class) { summary { (title) } (below(inner, place)) }
+                @if place.in_transcript && !inner.is_empty() {
+                    details class=(class) { summary { (title) } (inside) }
                 } @else {
-                    article class=(class) { (title) (below(inner, place)) }
+                    article class=(class) { (title) (inside) }
                 }
             }
         }
@@ -73,8 +77,8 @@ fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
 }
 
 /// The blocks under a title.
-fn below(inner: &[ReportBlock], place: BlockPlace) -> Markup {
-    blocks(inner, BlockPlace { level: place.level + 1, folded: false })
+fn below(inner: &[ReportBlock], place: BlockPlace<'_>) -> Markup {
+    blocks(inner, BlockPlace { level: place.level + 1, in_transcript: false, ..place })
 }
 
 fn heading(level: usize, class: Option<&str>, content: &Markup) -> Markup {
@@ -90,13 +94,13 @@ fn titled(title: &str, badges: &[String], level: usize) -> Markup {
     heading(level, None, &html! { (title) @for badge in badges { " " span class="badge" { (badge) } } })
 }
 
-fn item(item: &ReportItem, level: usize) -> Markup {
+fn item(item: &ReportItem, place: BlockPlace<'_>) -> Markup {
     html! {
         li {
             @if let Some(who) = &item.who { strong { (who) ":" } " " }
             @match parse(&item.text).as_slice() {
-                [MarkdownPart::Text(text)] => (inline(text)),
-                _ => (prose(&item.text, level)),
+                [MarkdownPart::Text(text)] => (said(text, place.quotes)),
+                _ => (prose(&item.text, place)),
             }
             @if let Some(note) = &item.note { p class="note" { (inline(note)) } }
         }
@@ -107,13 +111,20 @@ fn bar_list(bars: &[ReportBar]) -> Markup {
     html! {
         dl class="bars" {
             @for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-                @let width = format!("width:{:.1}%", 100.0 * share);
                 div {
                     dt { (bar.name) }
-                    dd { span class="track" { span class="bar" style=(width) {} } (bar.written) }
+                    dd { (share_bar(share)) (bar.written) }
                 }
             }
         }
+    }
+}
+
+/// A bar that is filled up to a share from 0 to 1. A width is an attribute, because a page's policy may forbid styles in it.
+pub fn share_bar(share: f64) -> Markup {
+    let width = format!("{:.1}%", 100.0 * share.clamp(0.0, 1.0));
+    html! {
+        svg class="track" aria-hidden="true" { rect class="bar" width=(width) height="100%" rx="3" {} }
     }
 }
 
@@ -176,31 +187,31 @@ fn held(card: &SeatCard) -> Markup {
 }
 
 /// A seat's text. Its headings get this level.
-fn prose(text: &str, level: usize) -> Markup {
+fn prose(text: &str, place: BlockPlace<'_>) -> Markup {
     let paras = parse(text);
     let is_item = |para: &MarkdownPart| matches!(para, MarkdownPart::Item { .. });
     html! {
         @for run in paras.chunk_by(|one, next| is_item(one) && is_item(next)) {
             @if run.iter().any(is_item) {
-                ul class="said" { @for para in run { (paragraph(para, level)) } }
+                ul class="said" { @for para in run { (paragraph(para, place)) } }
             } @else {
-                @for para in run { (paragraph(para, level)) }
+                @for para in run { (paragraph(para, place)) }
             }
         }
     }
 }
 
-fn paragraph(para: &MarkdownPart, level: usize) -> Markup {
+fn paragraph(para: &MarkdownPart, place: BlockPlace<'_>) -> Markup {
     match para {
-        MarkdownPart::Heading(text) => heading(level, Some("own"), &inline(text)),
-        MarkdownPart::Text(text) => html! { p { (inline(text)) } },
-        MarkdownPart::Quote(text) => html! { blockquote { (inline(text)) } },
+        MarkdownPart::Heading(text) => heading(place.level, Some("own"), &inline(text)),
+        MarkdownPart::Text(text) => html! { p { (said(text, place.quotes)) } },
+        MarkdownPart::Quote(text) => html! { blockquote { (said(text, place.quotes)) } },
         MarkdownPart::Code(lines) => html! { pre tabindex="0" { (lines.join("\n")) } },
         MarkdownPart::Table(rows) => table(rows),
         MarkdownPart::Item { depth, marker, text } => html! {
             li class={ "depth" (depth) @if marker.is_some() { " numbered" } } {
                 @if let Some(marker) = marker { span class="number" { (marker) } " " }
-                (inline(text))
+                (said(text, place.quotes))
             }
         },
     }
@@ -225,10 +236,15 @@ fn table(rows: &[Vec<String>]) -> Markup {
 
 /// A line with its bold, italic and code.
 pub(super) fn inline(text: &str) -> Markup {
+    said(text, &QuoteIndex::default())
+}
+
+/// The same, with the words marked that somebody cites.
+fn said(text: &str, quotes: &QuoteIndex) -> Markup {
     html! {
         @for span in spans(text) {
             @match span {
-                MarkdownSpan::Plain(text) => (text),
+                MarkdownSpan::Plain(text) => (quotes.marked(&text)),
                 MarkdownSpan::Bold(text) => strong { (text) },
                 MarkdownSpan::Italic(text) => em { (text) },
                 MarkdownSpan::Code(text) => code { (text) },

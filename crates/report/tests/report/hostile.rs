@@ -183,8 +183,8 @@ fn assert_no_live_html_in_markdown(text: &str) {
 
 const TAGS: &str = "!doctype html head meta title style body header p h1 h2 h3 h4 h5 h6 nav ul ol li a main section div \
     article details summary span strong em code pre blockquote table tr th td dl dt dd figure figcaption svg g rect line \
-    text circle polyline path footer br";
-const ATTRIBUTES: &str = "html lang charset name content http-equiv class id href open tabindex role aria-label scope style viewBox \
+    text circle polyline path footer br mark";
+const ATTRIBUTES: &str = "html lang charset name content http-equiv class id href open tabindex role aria-label aria-hidden scope viewBox \
     x y x1 y1 x2 y2 width height rx cx cy r d points text-anchor";
 
 /// Every tag and every attribute of the page is one that we write.

@@ -108,3 +108,40 @@ fn while_a_debate_runs_no_label_is_shown_with_its_seat_or_model() {
         assert!(shown.contains(&debate.brief.question), "{shown}");
     }
 }
+
+/// Whatever the protocol, a page with seven seats and four rounds opens at once.
+#[test]
+fn a_page_with_seven_seats_and_four_rounds_is_at_most_300_kb() {
+    const PAGE_BYTES_MAX: usize = 300_000;
+    let paragraph =
+        "A team that writes down why it decided can change its mind later for a reason. ".repeat(25);
+    for protocol in agon_protocols::all() {
+        let rounds = ["min_rounds", "max_rounds", "rounds"].map(|key| (key.to_owned(), "4".to_owned()));
+        let known = |key: &str| protocol.info().options.iter().any(|option| option.key == key);
+        let rounds = rounds.into_iter().filter(|(key, _)| known(key));
+        let request = Request {
+            question: "Should the team adopt the queue?".into(),
+            files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
+            models: (1..=7).map(|number| format!("vendor/model-{number}")).collect(),
+            options: options::resolve(protocol.info().options, rounds).unwrap(),
+            ..Request::default()
+        };
+        let seats = protocol.seats(&request).unwrap();
+        let brief = Brief { seats, options: request.options, ..brief(protocol) };
+        let mut answer = |debate: &Debate, ask: &Ask| match (invent(protocol, debate, ask, 5), &ask.schema) {
+            (Reply::Said { model, usage, .. }, None) => Reply::Said {
+                text: paragraph.clone(),
+                value: None,
+                model,
+                usage,
+                cut_off: false,
+                shortened: None,
+            },
+            (reply, _) => reply,
+        };
+        let opened = vec![Debate::open(brief).unwrap().1];
+        let records = play(protocol, opened, &mut answer, &mut |_| {}).unwrap();
+        let page = ReadDebate::new(protocol, Debate::from_records(&records).unwrap()).page();
+        assert!(page.len() <= PAGE_BYTES_MAX, "{}: {} bytes", protocol.info().name, page.len());
+    }
+}

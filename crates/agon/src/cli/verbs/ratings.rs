@@ -71,7 +71,8 @@ fn rebuild(store: &SqliteStore) -> Result<(), CliError> {
     Ok(())
 }
 
-fn rated_agent(rating: &AgentRating) -> RatedAgent {
+/// An agent as the drawings of the ratings want it.
+pub(crate) fn rated_agent(rating: &AgentRating) -> RatedAgent {
     RatedAgent {
         agent: rating.agent.clone(),
         rating: rating.rating.elo,

@@ -153,7 +153,7 @@ fn wait_seconds(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Which debates to list.
-#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[derive(Debug, Clone, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct ListQuery {
@@ -178,20 +178,21 @@ pub async fn list_debates(
     State(state): State<ServerState>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (debates, next) = debate_page(&state.host, query).await?;
+    let (debates, next) = listed_page(&state.host, query).await?;
+    let debates: Vec<Value> = debates.iter().map(|debate| listed_document(&state.host, debate)).collect();
     Ok(Json(json!({"debates": debates, "next": next})))
 }
 
-/// One page of the list, as JSON objects.
-pub async fn debate_page(
+/// One page of the list, and where the next one begins.
+pub async fn listed_page(
     host: &DebateHost,
     query: ListQuery,
-) -> Result<(Vec<Value>, Option<String>), Problem> {
+) -> Result<(Vec<ListedDebate>, Option<String>), Problem> {
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LIMIT_MAX);
     let wrong_cursor = || Problem::invalid("`after` is not the `next` of an earlier page: omit it");
     let after = query.after.as_deref().map(|after| read_cursor(after).ok_or_else(wrong_cursor));
     let after = after.transpose()?;
-    let (filter, searching) = (host.clone(), host.clone());
+    let filter = host.clone();
     let wanted = move |debate: &ListedDebate| {
         query.protocol.as_ref().is_none_or(|protocol| *protocol == debate.protocol)
             && query.state.as_deref().is_none_or(|state| filter.state(debate).as_str() == state)
@@ -211,7 +212,6 @@ pub async fn debate_page(
             }
         })
         .await?;
-    let debates = debates.iter().map(|debate| listed_document(&searching, debate)).collect();
     Ok((debates, next.map(write_cursor)))
 }
 

@@ -121,9 +121,14 @@ pub async fn list_knowledge(
     State(state): State<ServerState>,
     Query(query): Query<KnowledgeQuery>,
 ) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"entries": knowledge_entries(&state, query).await?})))
+}
+
+/// The entries that a query asks for, as JSON objects.
+pub async fn knowledge_entries(state: &ServerState, query: KnowledgeQuery) -> Result<Vec<Value>, Problem> {
     let limit = query.limit.unwrap_or(DEFAULT_ENTRIES).clamp(1, ENTRIES_MAX);
     let words = query.q.filter(|words| words.chars().any(char::is_alphanumeric));
-    let entries: Vec<Value> = match words {
+    Ok(match words {
         None => {
             let entries = state.host.read_store(move |store| store.knowledge_list(limit)).await?;
             entries.iter().map(|entry| json!(entry)).collect()
@@ -133,8 +138,7 @@ pub async fn list_knowledge(
             let hits = knowledge_index::search(catalogue, store, &words, limit).await;
             hits.map_err(HostError::from)?.0.iter().map(|hit| json!(hit)).collect()
         }
-    };
-    Ok(Json(json!({"entries": entries})))
+    })
 }
 
 /// What a debate would take. Nothing is asked and nothing is stored.

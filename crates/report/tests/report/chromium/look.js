@@ -57,11 +57,11 @@
     return !framed && box.width > 0 && (box.right > innerWidth + 0.5 || box.left < -0.5);
   }).map((element) => `${element.tagName}.${element.getAttribute('class')}`);
 
-  const flat = all('svg').filter((svg) => {
+  const flat = all('svg:not([aria-hidden])').filter((svg) => {
     const box = svg.getBoundingClientRect();
     return !(box.width > 100 && box.height > 40);
   }).map((svg) => svg.getAttribute('class'));
-  const nameless = all('svg').filter((svg) => !svg.getAttribute('aria-label')).map((svg) => svg.getAttribute('class'));
+  const nameless = all('svg:not([aria-hidden])').filter((svg) => !svg.getAttribute('aria-label')).map((svg) => svg.getAttribute('class'));
 
   const skipped = [];
   let level = 0;

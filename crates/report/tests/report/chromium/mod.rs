@@ -111,12 +111,17 @@ impl Browser {
 
     /// Opens a file in a window of this width and scheme, and waits until all of it is there.
     pub(crate) fn open(&mut self, file: &Path, width: u32, scheme: &str) {
+        self.open_url(&format!("file://{}", file.display()), width, scheme);
+    }
+
+    /// The same for any address.
+    pub(crate) fn open_url(&mut self, url: &str, width: u32, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
         let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         self.events.clear();
-        self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
+        self.call("Page.navigate", json!({"url": url}));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             self.read();
         }
