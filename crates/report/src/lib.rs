@@ -42,7 +42,7 @@ mod yaml;
 
 pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
 pub use gate::{GateFormat, NotAGate, gate_report};
-pub use live::{LiveOutput, LiveView};
+pub use live::{LiveOutput, LiveView, phase_title};
 pub use markdown::markdown_report;
 pub use page::page_report;
 pub use ratings::{RatedAgent, ratings_svg, ratings_table, svg_label};

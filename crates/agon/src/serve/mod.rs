@@ -3,6 +3,7 @@
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
+//! - `/mcp` has the tools of [`crate::mcp`], behind the same checks.
 //!
 //! No rule of debate is here, and no protocol is named: everything comes from [`DebateHost`] and the protocols' tables.
 
@@ -32,6 +33,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::cli::errors::CliError;
 use crate::cli::signals;
 use crate::hosting::DebateHost;
+use crate::hosting::debate_request::CallerRights;
+use crate::mcp::McpServer;
+use crate::mcp::http::{MCP_PATH, mcp_service};
 use access::{AccessRules, LOGIN_PATH};
 use problem::Problem;
 use settings::ServeSettings;
@@ -91,7 +95,9 @@ impl BoundServer {
             let host = host.clone();
             tokio::spawn(async move { host.resume_all().await });
         }
-        let router = router(state);
+        let rights = CallerRights { caller_seat: true, ..host.rights().clone() };
+        let mcp = McpServer::new(host.clone(), rights, end.subscribe()).await;
+        let router = router(state, mcp);
         let ended = end.clone();
         let graceful = async move {
             // Without signals there is nothing to wait for, and only a kill ends the server.
@@ -132,7 +138,7 @@ impl ServerState {
 }
 
 /// All routes, behind the checks that every request must pass.
-pub fn router(state: ServerState) -> Router {
+pub fn router(state: ServerState, mcp: McpServer) -> Router {
     let (api, document) = openapi::api_router();
     let document = Arc::new(document);
     let body_bytes = state.settings.body_mb.saturating_mul(1 << 20);
@@ -142,6 +148,7 @@ pub fn router(state: ServerState) -> Router {
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
         .route(LOGIN_PATH, get(login))
+        .route_service(MCP_PATH, mcp_service(mcp, body_bytes, state.ending.clone()))
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "there is no such path: /openapi.json lists what there is")
         })

@@ -6,6 +6,8 @@ mod phase;
 mod screen;
 mod stream;
 
+pub use phase::title as phase_title;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
