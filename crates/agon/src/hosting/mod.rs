@@ -11,6 +11,7 @@ pub mod host_models;
 pub mod hosted_run;
 pub mod person_seats;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -566,10 +567,13 @@ impl DebateHost {
         }))
     }
 
-    /// Runs a stored debate in the background, once there is a place for it.
+    /// Runs a stored debate in the background, once there is a place for it. If two callers resume it at once, it runs once.
     fn spawn_run(&self, id: &str) -> Arc<HostedRun> {
         let run = Arc::new(HostedRun::new(id));
-        self.runs().insert(id.to_owned(), run.clone());
+        match self.runs().entry(id.to_owned()) {
+            Entry::Occupied(earlier) => return earlier.get().clone(),
+            Entry::Vacant(place) => place.insert(run.clone()),
+        };
         self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.0.begun.fetch_add(1, Ordering::AcqRel);
         let (host, running) = (self.clone(), run.clone());

@@ -22,9 +22,18 @@ pub fn prompt_list() -> Vec<Prompt> {
     let mut prompts = vec![Prompt::new(names::DEBATE, Some("Let models debate a question"), question)];
     if let Some(info) = diff_judge() {
         let plan = argument(PLAN, "The plan, or where it is", true);
-        let diff = argument(DIFF, "A git range such as main...HEAD; without it, what is not committed", false);
-        prompts.push(Prompt::new(judge_prompt(PLAN, info), Some("Let judges rule on a plan before it is carried out"), plan));
-        prompts.push(Prompt::new(judge_prompt(DIFF, info), Some("Let judges rule on a change before it is merged"), diff));
+        let diff =
+            argument(DIFF, "A git range such as main...HEAD; without it, what is not committed", false);
+        prompts.push(Prompt::new(
+            judge_prompt(PLAN, info),
+            Some("Let judges rule on a plan before it is carried out"),
+            plan,
+        ));
+        prompts.push(Prompt::new(
+            judge_prompt(DIFF, info),
+            Some("Let judges rule on a change before it is merged"),
+            diff,
+        ));
     }
     prompts
 }

@@ -151,7 +151,9 @@ fn merged_json(earlier: &str, key: &str, server: Value) -> Result<Option<String>
         serde_json::from_str(earlier).map_err(|why| format!("it is not plain JSON: {why}"))?;
     let Some(fields) = document.as_object_mut() else { return Err("it is not a JSON object".into()) };
     let servers = fields.entry(key).or_insert_with(|| json!({}));
-    let Some(servers) = servers.as_object_mut() else { return Err(format!("{key:?} in it is not an object")) };
+    let Some(servers) = servers.as_object_mut() else {
+        return Err(format!("{key:?} in it is not an object"));
+    };
     match servers.get(SERVER) {
         Some(known) if *known == server => return Ok(None),
         Some(_) => return Err(OTHER_SERVER.into()),
@@ -161,7 +163,8 @@ fn merged_json(earlier: &str, key: &str, server: Value) -> Result<Option<String>
 }
 
 fn merged_toml(earlier: &str, key: &str, command: &ServerCommand) -> Result<Option<String>, String> {
-    let read = |text: &str| text.parse::<toml::Table>().map_err(|why| format!("it is not TOML: {}", why.message()));
+    let read =
+        |text: &str| text.parse::<toml::Table>().map_err(|why| format!("it is not TOML: {}", why.message()));
     let known = read(earlier)?;
     let section = toml_server(key, command);
     if let Some(server) = known.get(key).and_then(|servers| servers.get(SERVER)) {
@@ -215,7 +218,12 @@ mod tests {
         for earlier in ["// comment\n{}", "[]", r#"{"mcpServers": []}"#, "{", other] {
             assert!(client("cursor").merged_text(earlier, &command()).is_err(), "{earlier}");
         }
-        for earlier in ["a = ", "mcp_servers = 1", "mcp_servers = {x = {command = \"x\"}}", "[mcp_servers.agon]\ncommand = \"x\""] {
+        for earlier in [
+            "a = ",
+            "mcp_servers = 1",
+            "mcp_servers = {x = {command = \"x\"}}",
+            "[mcp_servers.agon]\ncommand = \"x\"",
+        ] {
             assert!(client("codex").merged_text(earlier, &command()).is_err(), "{earlier}");
         }
     }

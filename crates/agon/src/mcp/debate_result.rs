@@ -208,12 +208,8 @@ impl DebateResult {
     pub fn text(&self) -> String {
         let mut text = format!("Debate {} is {}.\n", self.id, self.state.as_str());
         let mut add = |title: &str, words: &str| text.push_str(&format!("{title}: {words}\n"));
-        let lines = [
-            ("Answer", &self.answer),
-            ("Why", &self.why),
-            ("Now", &self.progress),
-            ("Next", &self.next),
-        ];
+        let lines =
+            [("Answer", &self.answer), ("Why", &self.why), ("Now", &self.progress), ("Next", &self.next)];
         for (title, words) in lines {
             words.iter().for_each(|words| add(title, words));
         }
@@ -341,6 +337,9 @@ mod tests {
             assert!(result.text().contains("part: \"ask:3\""), "it says where the rest is");
         }
         let items = waiting_items("abc", &[ask(3, "a question", Some(schema.clone()))]);
-        assert_eq!(items[0], WaitingItem { ask: 3, who: CALLER.into(), prompt: "a question".into(), schema: Some(schema) });
+        assert_eq!(
+            items[0],
+            WaitingItem { ask: 3, who: CALLER.into(), prompt: "a question".into(), schema: Some(schema) }
+        );
     }
 }

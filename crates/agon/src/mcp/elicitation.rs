@@ -85,8 +85,8 @@ pub fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
     elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
-/// Whether the client takes forms only as the result of its call.
-pub fn takes_forms_as_result(context: &RequestContext<RoleServer>) -> bool {
+/// Whether the client speaks a revision without requests of the server: it takes forms and tasks only as the result of a call.
+pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
@@ -97,7 +97,7 @@ fn asks_of_people(host: &DebateHost, id: &str) -> Vec<WaitingAsk> {
 impl McpServer {
     /// Sends the forms of the asks that wait for people, each once.
     pub(super) async fn elicit_answers(&self, id: &str, context: &RequestContext<RoleServer>) {
-        if !shows_forms(context) || takes_forms_as_result(context) {
+        if !shows_forms(context) || is_modern(context) {
             return;
         }
         for ask in asks_of_people(self.host(), id) {
@@ -145,7 +145,8 @@ impl McpServer {
 
     /// Every attempt at an ask has a key of its own, because a key must not be used twice.
     fn form_key(&self, id: &str, ask: &WaitingAsk) -> String {
-        let refused = self.forms().state().refusals.get(&(id.to_owned(), ask.ask)).map_or(0, |(count, _)| *count);
+        let refused =
+            self.forms().state().refusals.get(&(id.to_owned(), ask.ask)).map_or(0, |(count, _)| *count);
         format!("ask-{}-{}-{refused}", ask.ask, ask.attempt)
     }
 }
@@ -225,7 +226,9 @@ fn flat_properties(schema: &Value) -> Option<Value> {
 /// What the person filled in, as the answer to the ask.
 fn answer_of_form(content: Value) -> Value {
     match content.as_object() {
-        Some(fields) if fields.keys().eq([ANSWER_FIELD]) => fields.get(ANSWER_FIELD).cloned().unwrap_or_default(),
+        Some(fields) if fields.keys().eq([ANSWER_FIELD]) => {
+            fields.get(ANSWER_FIELD).cloned().unwrap_or_default()
+        }
         _ => content,
     }
 }

@@ -30,8 +30,8 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetPromptRequestParams,
     GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
-    UpdateTaskParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -168,7 +168,10 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let prompt = agent_prompts::filled_prompt(&request.name, &arguments);
         let prompt = prompt.ok_or_else(|| {
-            ErrorData::invalid_params(format!("there is no prompt {:?}: see prompts/list", request.name), None)
+            ErrorData::invalid_params(
+                format!("there is no prompt {:?}: see prompts/list", request.name),
+                None,
+            )
         })?;
         Ok(prompt.into())
     }

@@ -57,9 +57,7 @@ fn wanted_excerpt(part: &str) -> Result<Option<DebateExcerpt>, HostError> {
             let round = Some(number.trim().parse().map_err(|_| unknown())?);
             Some(DebateExcerpt::Said { round, seat: None })
         }
-        Some(("seat", name)) => {
-            Some(DebateExcerpt::Said { round: None, seat: Some(name.trim().to_owned()) })
-        }
+        Some(("seat", name)) => Some(DebateExcerpt::Said { round: None, seat: Some(name.trim().to_owned()) }),
         Some(_) => return Err(unknown()),
     })
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use agon_core::event::sha256;
 use agon_host::clean_text;
+use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     InputRequiredResult,
 };
-use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::McpServer;
 use super::debate_result::{DebateResult, debate_result, debate_uri};
 use super::debate_waiting::WaitUntil;
-use super::elicitation::{shows_forms, takes_forms_as_result};
+use super::elicitation::{is_modern, shows_forms};
 use super::shown_parts::shown_part;
 use super::token_limits::{bytes_for_tokens, cut_text};
 use super::tool_table::{SHOWN_TOKENS_DEFAULT, WAIT_S_DEFAULT, WAIT_S_MAX, diff_judge, names};
@@ -137,7 +137,8 @@ impl McpServer {
             Ok(ToolReply::Done(result)) => Ok(result.into()),
             Err(error) => Err(error),
         };
-        Ok(response.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error.sentence)]).into()))
+        Ok(response
+            .unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error.sentence)]).into()))
     }
 
     /// Does what a tool does. `None` if there is no such tool.
@@ -167,7 +168,8 @@ impl McpServer {
         self.take_form_answers(&id, params.input_responses.unwrap_or_default()).await;
         let wait_s = params.arguments.as_ref().and_then(|arguments| arguments.get("wait_s")?.as_u64());
         let form_rounds = rounds.parse().unwrap_or(FORM_ROUNDS_MAX);
-        Ok(ToolReply::Wait(DebateWait { form_rounds, ..DebateWait::new(id, wait_s) }))
+        let is_new = params.name == names::DEBATE;
+        Ok(ToolReply::Wait(DebateWait { form_rounds, is_new, ..DebateWait::new(id, wait_s) }))
     }
 
     async fn start_debate(&self, arguments: Value) -> Result<ToolReply, HostError> {
@@ -175,10 +177,16 @@ impl McpServer {
         let DebateArguments { question, protocol, models, files, budget_usd, wait_s } = parsed(arguments)?;
         let limits = json!({"budget_usd": budget_usd});
         let limits = if budget_usd.is_some() { limits } else { json!({}) };
-        let limits = serde_json::from_value(limits)
-            .map_err(|why| HostError::invalid(format!("budget_usd: {why}")))?;
-        let request =
-            DebateRequest { protocol, question: Some(question), models, files, limits, ..DebateRequest::default() };
+        let limits =
+            serde_json::from_value(limits).map_err(|why| HostError::invalid(format!("budget_usd: {why}")))?;
+        let request = DebateRequest {
+            protocol,
+            question: Some(question),
+            models,
+            files,
+            limits,
+            ..DebateRequest::default()
+        };
         self.open(request, hash, wait_s).await
     }
 
@@ -286,7 +294,8 @@ impl McpServer {
             });
             Ok(found.collect::<Vec<_>>())
         });
-        let cut = |text: &str| cut_text(&clean_text(text).replace('\n', " "), HIT_TEXT_BYTES, "see debate_show");
+        let cut =
+            |text: &str| cut_text(&clean_text(text).replace('\n', " "), HIT_TEXT_BYTES, "see debate_show");
         let hits = found.await?.into_iter().map(|(hit, state)| {
             json!({
                 "id": hit.id, "question": cut(&hit.question), "protocol": hit.protocol, "state": state,
@@ -318,12 +327,7 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, HostError> {
         let id = &asked.id;
-        let takes_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
-        // An agent that waits for a task could not answer the asks of its own seat.
-        if asked.is_new && takes_tasks && !self.seats_caller(id).await? {
-            return Ok(self.new_task(id).await?.into());
-        }
-        let returns_forms = shows_forms(context) && takes_forms_as_result(context);
+        let returns_forms = shows_forms(context) && is_modern(context);
         let until = match shows_forms(context) {
             true if returns_forms => WaitUntil::AnyoneAsked,
             false if !asked.outlasts_people => WaitUntil::AnyoneAsked,
@@ -335,13 +339,22 @@ impl McpServer {
             let state = format!("{id} {}", asked.form_rounds + 1);
             return Ok(InputRequiredResult::new(Some(forms), Some(state)).into());
         }
-        Ok(debate_call_result(&debate_result(self.host(), id).await?).into())
+        let result = debate_result(self.host(), id).await?;
+        match asked.is_new && !result.state.is_over() && self.is_task_for(id, context).await? {
+            true => Ok(self.new_task(id).await?.into()),
+            false => Ok(debate_call_result(&result).into()),
+        }
     }
 
-    /// Whether the calling agent has a seat.
-    async fn seats_caller(&self, id: &str) -> Result<bool, HostError> {
+    /// Whether the client wants to follow this debate as a task. Older clients that declare tasks mean those of an older revision.
+    async fn is_task_for(&self, id: &str, context: &RequestContext<RoleServer>) -> Result<bool, HostError> {
+        let takes_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
+        if !takes_tasks || !is_modern(context) {
+            return Ok(false);
+        }
+        // An agent that waits for a task could not answer the asks of its own seat.
         let debate = self.host().debate_so_far(id).await?;
-        Ok(debate.brief.seats.iter().any(|seat| seat.model == CALLER))
+        Ok(!debate.brief.seats.iter().any(|seat| seat.model == CALLER))
     }
 }
 
@@ -382,7 +395,8 @@ pub fn protocol_error(error: HostError) -> ErrorData {
 /// The models that can be called now, in few words.
 fn short_listing(listing: Value, default: Vec<String>, has_caller_seat: bool) -> Value {
     let list = |key: &str| listing.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (ready, others): (Vec<Value>, Vec<Value>) = list("providers")
         .into_iter()
         .partition(|provider| provider.get("ready").and_then(Value::as_bool).unwrap_or_default());

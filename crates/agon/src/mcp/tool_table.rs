@@ -146,7 +146,8 @@ fn debate_tool(first: Option<&ProtocolInfo>) -> Tool {
         "wait_s": wait_schema(),
     });
     let tool = tool(names::DEBATE, "Debate a question", description, input(properties, &["question"]));
-    of_debate(tool).with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(true))
+    of_debate(tool)
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(true))
 }
 
 fn judge_tool(info: &'static ProtocolInfo) -> Tool {
@@ -166,7 +167,8 @@ fn judge_tool(info: &'static ProtocolInfo) -> Tool {
         "wait_s": wait_schema(),
     });
     let tool = tool(info.name, "Let judges rule on a diff or on files", description, input(properties, &[]));
-    of_debate(tool).with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(true))
+    of_debate(tool)
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(true))
 }
 
 fn wait_tool() -> Tool {
@@ -175,7 +177,8 @@ fn wait_tool() -> Tool {
     let properties = json!({"id": id_schema(), "wait_s": wait_schema()});
     let tool =
         tool(names::WAIT, "Wait for a debate", description.to_owned(), input(properties, &["id", "wait_s"]));
-    of_debate(tool).with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
+    of_debate(tool)
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
 }
 
 fn answer_tool() -> Tool {
@@ -200,13 +203,14 @@ fn stop_tool() -> Tool {
          more.",
         names::WAIT
     );
-    let tool =
-        tool(names::STOP, "Stop a debate", description, input(json!({"id": id_schema()}), &["id"]));
-    of_debate(tool).with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
+    let tool = tool(names::STOP, "Stop a debate", description, input(json!({"id": id_schema()}), &["id"]));
+    of_debate(tool)
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
 }
 
 fn show_tool() -> Tool {
-    let description = "Read a debate, or a part of it, as text: use it if the short result is not enough.".to_owned();
+    let description =
+        "Read a debate, or a part of it, as text: use it if the short result is not enough.".to_owned();
     let properties = json!({
         "id": id_schema(),
         "part": {
@@ -235,7 +239,8 @@ fn search_tool() -> Tool {
 
 fn models_tool() -> Tool {
     let description =
-        "List the models that can take a seat now, with prices per million tokens where they are known.".to_owned();
+        "List the models that can take a seat now, with prices per million tokens where they are known."
+            .to_owned();
     tool(names::MODELS, "List models", description, input(json!({}), &[]))
         .with_annotations(ToolAnnotations::new().read_only(true).open_world(false))
 }

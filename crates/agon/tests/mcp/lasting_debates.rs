@@ -31,7 +31,11 @@ fn a_debate_that_is_stopped_goes_on_when_somebody_waits_for_it() {
     let told = client.told("debate_stop", json!({"id": id}));
     assert_eq!(told["state"], "interrupted");
     assert!(told["next"].as_str().unwrap().contains("continues"), "{told}");
-    assert_eq!(client.told("debate_stop", json!({"id": id}))["state"], "interrupted", "a second time is no error");
+    assert_eq!(
+        client.told("debate_stop", json!({"id": id}))["state"],
+        "interrupted",
+        "a second time is no error"
+    );
     model.release();
     assert_eq!(client.told("debate_wait", json!({"id": id, "wait_s": 60}))["state"], "complete");
 }

@@ -26,7 +26,8 @@ fn a_hundred_debates_over_one_connection_all_complete() {
     home.configure(&mock_configuration(&mock));
     let mut client = home.client();
     let schema = client.request("tools/list", json!({}))["tools"][0]["outputSchema"].clone();
-    let required: Vec<&str> = schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+    let required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
     let begun = Instant::now();
     let (mut open, mut asked, mut ids) = (Vec::new(), 0, BTreeSet::new());
     let mut longest = Duration::ZERO;

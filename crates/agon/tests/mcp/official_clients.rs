@@ -31,7 +31,6 @@ fn the_python_sdk_debates_on_both_transports_and_in_both_lifecycles() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/clients/python_client.py");
     for mode in ["legacy", "auto"] {
         let home = Home::new();
-        home.configure("clerk = \"script/demo-poll\"\n");
         let served = Served::start(&home, None);
         for target in [env!("CARGO_BIN_EXE_agon").to_owned(), format!("http://{}/mcp", served.address)] {
             let mut command = Command::new(&python);
@@ -52,7 +51,10 @@ fn the_inspector_calls_tools_on_both_transports() {
         let inspect = |args: &[&str]| -> Value {
             let mut command = Command::new("sh");
             // The variable holds a command line: the inspector may need a newer Node than the machine's.
-            command.args(["-c", &format!("exec {inspector} --cli \"$@\""), "inspector"]).args(target).args(args);
+            command
+                .args(["-c", &format!("exec {inspector} --cli \"$@\""), "inspector"])
+                .args(target)
+                .args(args);
             command.env("AGON_HOME", home.path("home")).env("HOME", home.path("user"));
             std::fs::create_dir_all(home.path("user")).unwrap();
             let out = succeeded(&command.output().unwrap());

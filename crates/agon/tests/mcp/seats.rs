@@ -4,18 +4,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, McpClient};
 
-/// Every other seat is played by a script. The seat under test is the first debater.
+/// Every voter is the agent, or the person.
 fn seated(model: &str) -> Value {
-    json!({
-        "question": "Tabs or spaces?", "protocol": "poll", "wait_s": 60,
-        "models": [model, "script/demo-poll", "script/demo-poll"],
-    })
-}
-
-fn home() -> Home {
-    let home = Home::new();
-    home.configure("clerk = \"script/demo-poll\"\n");
-    home
+    json!({"question": "Tabs or spaces?", "protocol": "poll", "wait_s": 60, "models": [model]})
 }
 
 /// An answer that fits the schema of an ask.
@@ -55,7 +46,7 @@ fn answer_all(client: &mut McpClient, mut told: Value) -> (Value, u32) {
 /// "`models: ["caller", ...]` makes asks wait for `debate_answer`."
 #[test]
 fn the_calling_agent_takes_a_seat() {
-    let home = home();
+    let home = Home::new();
     let mut client = home.client();
     let told = client.told("debate", seated("caller"));
     assert_eq!(told["state"], "waiting");
@@ -63,9 +54,11 @@ fn the_calling_agent_takes_a_seat() {
     assert_eq!(waiting["who"], "caller");
     assert!(waiting["prompt"].as_str().unwrap().contains("Tabs or spaces?"), "{waiting}");
     let (id, ask) = (told["id"].clone(), waiting["ask"].clone());
-    let shown = client.call("debate_show", json!({"id": id, "part": format!("ask:{ask}"), "max_tokens": 20_000}));
+    let shown =
+        client.call("debate_show", json!({"id": id, "part": format!("ask:{ask}"), "max_tokens": 20_000}));
     assert!(shown["content"][0]["text"].as_str().unwrap().contains("Tabs or spaces?"));
-    let refused = client.complaint("debate_answer", json!({"id": id, "ask": ask, "value": {"no": "such field"}}));
+    let refused =
+        client.complaint("debate_answer", json!({"id": id, "ask": ask, "value": {"no": "such field"}}));
     assert!(!refused.is_empty());
     assert!(client.complaint("debate_answer", json!({"id": id, "ask": 99, "value": "x"})).contains("ask 99"));
     let (over, answers) = answer_all(&mut client, told);
@@ -77,7 +70,7 @@ fn the_calling_agent_takes_a_seat() {
 
 #[test]
 fn an_ask_waits_for_the_agent_also_in_the_next_process() {
-    let home = home();
+    let home = Home::new();
     let mut client = home.client();
     let told = client.told("debate", seated("caller"));
     // Nobody else can answer, so the process does not wait for an answer when the client has gone.
@@ -89,42 +82,58 @@ fn an_ask_waits_for_the_agent_also_in_the_next_process() {
     assert_eq!(answer_all(&mut next, told).0["state"], "complete");
 }
 
+/// What a person writes into a form.
+fn filled(form: &Value) -> Value {
+    assert!(form["message"].as_str().unwrap().contains("Tabs or spaces?"), "{form}");
+    let fields = form["requestedSchema"]["properties"].as_object().unwrap();
+    assert!(fields.values().all(|field| field["type"].is_string()) && !fields.is_empty(), "{form}");
+    fitting(&form["requestedSchema"])
+}
+
 /// "So can a person through elicitation where the client supports it."
 #[test]
 fn a_person_answers_in_a_form_of_the_client() {
-    let home = home();
+    let home = Home::new();
     let mut client = home.client_with(json!({"elicitation": {}}));
     let id = client.ask("tools/call", json!({"name": "debate", "arguments": seated("human/anna")}));
-    let form = client.heard("elicitation/create");
-    let params = &form["params"];
-    assert!(params["message"].as_str().unwrap().contains("Tabs or spaces?"), "{params}");
-    let fields = params["requestedSchema"]["properties"].as_object().unwrap();
-    let flat = fields.values().all(|field| field["type"].is_string() || field["enum"].is_array());
-    assert!(flat && !fields.is_empty(), "{params}");
-    let content = match fields.keys().eq(["answer"]) {
-        true => json!({"answer": "{\"answer\": \"Tabs\"}"}),
-        false => fitting(&params["requestedSchema"]),
-    };
-    let mut filled = form.clone();
-    loop {
-        client.send(&json!({"jsonrpc": "2.0", "id": filled["id"], "result": {"action": "accept", "content": content}}));
-        // An answer that is refused comes back as another form, with the reason.
-        match client.heard.iter().position(|message| message["method"] == "elicitation/create") {
-            Some(place) => filled = client.heard.remove(place),
-            None => break,
-        }
+    let told = client.answer_with_forms(id, filled)["structuredContent"].clone();
+    assert_eq!((told["state"].as_str(), told["answer"].as_str()), (Some("complete"), Some("Tabs")), "{told}");
+}
+
+/// Since revision 2026-07-28, a call returns the forms and the client calls again.
+#[test]
+fn a_person_answers_in_forms_that_a_call_returns() {
+    let home = Home::new();
+    let mut client = home.silent_client();
+    client.speak_modern(json!({"elicitation": {"form": {}}}));
+    let mut call = json!({"name": "debate", "arguments": seated("human/anna")});
+    let result = client.request("tools/call", call.clone());
+    assert_eq!(result["resultType"], "input_required");
+    let mut answers = json!({});
+    for (key, request) in result["inputRequests"].as_object().unwrap() {
+        answers[key] = json!({"action": "accept", "content": filled(&request["params"])});
     }
-    let told = client.answer_to(id)["result"]["structuredContent"].clone();
-    assert_eq!(told["state"], "complete", "{told}");
+    call["requestState"] = result["requestState"].clone();
+    call["inputResponses"] = answers;
+    let told = client.request("tools/call", call)["structuredContent"].clone();
+    assert_eq!((told["state"].as_str(), told["answer"].as_str()), (Some("complete"), Some("Tabs")), "{told}");
+    assert_eq!(
+        client.request("resources/list", json!({}))["resources"].as_array().unwrap().len(),
+        1,
+        "one debate"
+    );
 }
 
 /// A client without forms shows the ask to the agent, which passes the person's answer on.
 #[test]
 fn without_forms_the_agent_passes_a_persons_answer_on() {
-    let home = home();
+    let home = Home::new();
     let mut client = home.client();
     let told = client.told("debate", seated("human/anna"));
-    assert_eq!((told["state"].as_str(), told["waiting"][0]["who"].as_str()), (Some("waiting"), Some("human/anna")));
+    assert_eq!(
+        (told["state"].as_str(), told["waiting"][0]["who"].as_str()),
+        (Some("waiting"), Some("human/anna"))
+    );
     assert!(told["next"].as_str().unwrap().contains("a person"), "{told}");
     assert_eq!(answer_all(&mut client, told).0["state"], "complete");
 }

@@ -32,7 +32,8 @@ impl Served {
     fn post(&self, headers: &[(&str, &str)], message: &Value) -> (u16, Option<String>, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = message.to_string();
-        let host = headers.iter().find(|(name, _)| *name == "Host").map_or(self.address.as_str(), |(_, host)| host);
+        let host =
+            headers.iter().find(|(name, _)| *name == "Host").map_or(self.address.as_str(), |(_, host)| host);
         let mut request = format!(
             "POST /mcp HTTP/1.1\r\nHost: {host}\r\nAccept: application/json, text/event-stream\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n",
@@ -45,7 +46,8 @@ impl Served {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        let session = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ").map(str::to_owned));
+        let session =
+            answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ").map(str::to_owned));
         let data = answer.lines().filter_map(|line| line.strip_prefix("data: "));
         let message = data.filter_map(|line| serde_json::from_str(line).ok()).next().unwrap_or_default();
         (status, session, message)
@@ -80,7 +82,11 @@ fn an_agent_debates_over_http() {
         "params": {"name": "debate", "arguments": {"question": "Tabs?", "models": ["script/demo-deep"]}},
     });
     let (status, _, answer) = served.post(&headers, &call);
-    assert_eq!((status, answer["result"]["structuredContent"]["state"].as_str()), (200, Some("complete")), "{answer}");
+    assert_eq!(
+        (status, answer["result"]["structuredContent"]["state"].as_str()),
+        (200, Some("complete")),
+        "{answer}"
+    );
     let own = json!({
         "jsonrpc": "2.0", "id": 3, "method": "tools/call",
         "params": {"name": "debate", "arguments": {"question": "Tabs?", "models": ["command/rm"]}},

@@ -38,5 +38,7 @@ fn the_configuration_is_written_beside_what_is_there() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("Nothing was changed"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ // mine\n}");
     assert!(write("codex").status.success());
-    assert!(std::fs::read_to_string(home.path("user/.codex/config.toml")).unwrap().contains("mcp_servers.agon"));
+    assert!(
+        std::fs::read_to_string(home.path("user/.codex/config.toml")).unwrap().contains("mcp_servers.agon")
+    );
 }

@@ -111,6 +111,8 @@ pub(crate) struct McpClient {
     /// Everything that came and was not an answer: notifications and requests of the server.
     pub(crate) heard: Vec<Value>,
     answers: Vec<Value>,
+    /// What a client of the newest revision says about itself with every request.
+    about: Option<Value>,
 }
 
 impl McpClient {
@@ -120,15 +122,15 @@ impl McpClient {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                let message: Value =
-                    serde_json::from_str(&line).unwrap_or_else(|why| json!({"not_json": line, "why": why.to_string()}));
+                let message: Value = serde_json::from_str(&line)
+                    .unwrap_or_else(|why| json!({"not_json": line, "why": why.to_string()}));
                 if sender.send(message).is_err() {
                     return;
                 }
             }
         });
         let input = child.stdin.take();
-        Self { child, input, lines, next_id: 1, heard: Vec::new(), answers: Vec::new() }
+        Self { child, input, lines, next_id: 1, heard: Vec::new(), answers: Vec::new(), about: None }
     }
 
     pub(crate) fn introduce(&mut self, capabilities: Value) -> Value {
@@ -139,6 +141,15 @@ impl McpClient {
         let info = self.request("initialize", params);
         self.notify("notifications/initialized", json!({}));
         info
+    }
+
+    /// Speaks the newest revision, which has no introduction.
+    pub(crate) fn speak_modern(&mut self, capabilities: Value) {
+        self.about = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -152,7 +163,10 @@ impl McpClient {
     }
 
     /// Sends a request and returns its id.
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> u64 {
+        if let Some(about) = &self.about {
+            params["_meta"] = about.clone();
+        }
         let id = self.next_id;
         self.next_id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -181,6 +195,25 @@ impl McpClient {
             let place = client.answers.iter().position(|answer| answer["id"] == id)?;
             Some(client.answers.remove(place))
         })
+    }
+
+    /// The result of a request. Meanwhile, `fill_in` says what a person answers in each form that comes.
+    pub(crate) fn answer_with_forms(&mut self, id: u64, fill_in: impl Fn(&Value) -> Value) -> Value {
+        loop {
+            let message = self.next_of(|client| {
+                let form = client.heard.iter().position(|message| message["method"] == "elicitation/create");
+                if let Some(place) = form {
+                    return Some(client.heard.remove(place));
+                }
+                let place = client.answers.iter().position(|answer| answer["id"] == id)?;
+                Some(client.answers.remove(place))
+            });
+            if message["method"].is_null() {
+                return message["result"].clone();
+            }
+            let result = json!({"action": "accept", "content": fill_in(&message["params"])});
+            self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+        }
     }
 
     /// The first message of this method that the server sent by itself.

@@ -23,7 +23,10 @@ fn command(command: Command) -> Command {
         .value_name("CLIENT")
         .value_parser(PossibleValuesParser::new(CLIENTS.map(|client| client.name)))
         .help("Print the configuration that makes this client start `agon mcp`");
-    let write = arguments::switch("write", "Write it into the client's usual file instead; nothing else in it changes");
+    let write = arguments::switch(
+        "write",
+        "Write it into the client's usual file instead; nothing else in it changes",
+    );
     command
         .about("Serve debates as tools to a coding agent on stdin and stdout (Model Context Protocol)")
         .after_help(
@@ -71,7 +74,8 @@ fn install(client: &AgentClient, args: &ArgMatches, writes: bool) -> Result<u8, 
 
 /// This program with the same configuration and store. A client may start it from anywhere, so paths are whole.
 fn server_command(args: &ArgMatches) -> Result<ServerCommand, CliError> {
-    let unknown = |why: std::io::Error| CliError::System(format!("the path of this program is not known: {why}"));
+    let unknown =
+        |why: std::io::Error| CliError::System(format!("the path of this program is not known: {why}"));
     let program = std::env::current_exe().map_err(unknown)?;
     let mut arguments = vec!["mcp".to_owned()];
     for name in ["config", "db"] {

@@ -58,7 +58,7 @@ async def main():
         late = await told(client, "debate_wait", id=early["id"], wait_s=60)
         assert late["state"] == "complete", late
 
-        seat = await told(client, "debate", question="Tabs?", protocol="poll", models=["caller", "script/demo-poll"])
+        seat = await told(client, "debate", question="Tabs?", protocol="poll", models=["caller"])
         assert seat["state"] == "waiting", seat
         while seat.get("waiting"):
             ask = seat["waiting"][0]
@@ -67,7 +67,7 @@ async def main():
             seat = await told(client, "debate_answer", id=seat["id"], ask=ask["ask"], value=value)
         assert seat["state"] == "complete", seat
 
-        anna = await told(client, "debate", question="Tabs?", protocol="poll", models=["human/anna", "script/demo-poll"])
+        anna = await told(client, "debate", question="Tabs?", protocol="poll", models=["human/anna"])
         assert anna["state"] == "complete", anna
         assert forms, "a person is asked in a form"
 
