@@ -15,8 +15,8 @@ use crate::hosting::person_seats::{CALLER, WaitingAsk};
 use crate::hosting::{DebateHost, DebateState, blocking};
 
 // A result is sent twice, as JSON and as text. With these limits both together stay under 2,000 tokens.
-const ANSWER_BYTES: usize = 1_000;
-const WHY_BYTES: usize = 500;
+const ANSWER_BYTES: usize = 950;
+const WHY_BYTES: usize = 400;
 const DISSENT_BYTES: usize = 250;
 const DISSENT_SHOWN: usize = 2;
 const CHANGE_BYTES: usize = 130;
@@ -64,8 +64,7 @@ pub struct WaitingItem {
     /// Who should answer: `caller` or `human/NAME`.
     pub who: String,
     pub prompt: String,
-    /// The JSON Schema of the answer; null for plain text, and left out where it is too long.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The JSON Schema of the answer; null for plain text, and where it is too long: the prompt then says so.
     pub schema: Option<Value>,
 }
 
@@ -257,9 +256,9 @@ impl DebateResult {
                         "type": "object",
                         "properties": {
                             "ask": {"type": "integer"}, "who": {"type": "string"}, "prompt": {"type": "string"},
-                            "schema": {"type": "object"},
+                            "schema": {"type": ["object", "null"]},
                         },
-                        "required": ["ask", "who", "prompt"],
+                        "required": ["ask", "who", "prompt", "schema"],
                     },
                 },
                 "progress": {"type": "string"},

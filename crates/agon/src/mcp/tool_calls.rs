@@ -240,19 +240,22 @@ impl McpServer {
     async fn answer(&self, arguments: Value) -> Result<ToolReply, HostError> {
         let AnswerArguments { id, ask, value } = parsed(arguments)?;
         let id = self.host().find(&id).await?;
-        if !self.host().runs_here(&id) {
-            self.continue_debate(&id).await?;
-            self.await_ask(&id, ask).await;
-        }
+        self.continue_debate(&id).await?;
+        self.await_ask(&id, ask).await;
         self.host().answer(&id, ask, Some(value).filter(|value| !value.is_null())).await?;
         Ok(ToolReply::Wait(DebateWait::new(id, None)))
     }
 
-    /// Waits until a debate that was just continued has come to an ask.
+    /// Waits until a debate that was just continued asks again what it had asked.
     async fn await_ask(&self, id: &str, ask: u32) {
-        let is_there = || self.host().waiting_asks(id).iter().any(|waiting| waiting.ask == ask);
+        let host = self.host();
+        let is_there = || host.waiting_asks(id).iter().any(|waiting| waiting.ask == ask);
         let looking = async {
-            while !is_there() && self.host().runs_here(id) {
+            while !is_there() && host.runs_here(id) {
+                let debate = host.debate_so_far(id).await;
+                if !debate.is_ok_and(|debate| debate.outstanding().any(|asked| asked.id == ask)) {
+                    return;
+                }
                 tokio::time::sleep(ASK_LOOK_EVERY).await;
             }
         };
