@@ -24,8 +24,10 @@
 //!   knowledge is found and imported.
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
 //! - [`cli::errors`]: what can go wrong.
-//! - [`hosting`]: debates that run in the background of a process; [`serve`]: the server on top of it.
+//! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
+//!   coding agents on top of it.
 
 pub mod cli;
 pub mod hosting;
+pub mod mcp;
 pub mod serve;

@@ -43,7 +43,7 @@ mod yaml;
 
 pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
 pub use gate::{GateFormat, NotAGate, gate_report};
-pub use live::{DebateNarrator, LiveOutput, LiveView};
+pub use live::{DebateNarrator, LiveOutput, LiveView, phase_title};
 pub use markdown::markdown_report;
 pub use page::{PAGE_STYLES, PageParts, live_table, page_report, share_bar};
 pub use ratings::{RatedAgent, ratings_drawing, ratings_svg, ratings_table, svg_label};

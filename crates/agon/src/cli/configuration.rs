@@ -21,6 +21,7 @@ use super::found_configuration::FoundConfiguration;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::paths::{self, CONFIGURATION_FILE, Environment};
 use super::{arguments, input};
+use crate::mcp::settings::McpSettings;
 use crate::serve::settings::ServeSettings;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -52,6 +53,8 @@ pub struct Configuration {
     pub hooks: Vec<HookConfig>,
     /// What a server allows.
     pub serve: ServeSettings,
+    /// What the tools of coding agents allow.
+    pub mcp: McpSettings,
 }
 
 /// Options as `--set` takes them.
@@ -76,6 +79,7 @@ struct ConfigurationFile {
     embedded: agon_models::EmbeddedSettings,
     embeddings: agon_models::EmbeddingsConfig,
     serve: ServeSettings,
+    mcp: McpSettings,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
@@ -260,6 +264,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         destinations: file.destinations,
         hooks: file.hooks,
         serve: file.serve,
+        mcp: file.mcp,
     })
 }
 

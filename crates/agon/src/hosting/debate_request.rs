@@ -60,6 +60,8 @@ pub struct RequestFile {
 pub struct CallerRights {
     /// The models that callers may name although they run programs or read files of this machine.
     pub allowed_models: BTreeSet<String>,
+    /// The section of `agon.toml` that lists them, for messages.
+    pub section: &'static str,
     /// Whether the caller itself can take a seat.
     pub caller_seat: bool,
 }
@@ -169,7 +171,8 @@ impl RequestReader<'_> {
             false => Ok(()),
             true => Err(HostError::invalid(format!(
                 "callers may not name {name:?}, because it runs a program or reads a file of this machine: \
-                 list it under `allow` in [serve] of the server's agon.toml, or name another model"
+                 list it under `allow` in [{}] of the user's own agon.toml, or name another model",
+                self.rights.section
             ))),
         }
     }

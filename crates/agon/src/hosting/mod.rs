@@ -47,6 +47,8 @@ const CHANGES_HELD: usize = 4_096;
 const DAY_S: u64 = 86_400;
 /// The option of a plain vote that says how many vote.
 const SEATS_OPTION: &str = "seats";
+/// How often a host that finishes looks at its debates, even if nothing was heard of them.
+const FINISH_LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a caller should wait if there is no room.
 const BUSY_RETRY_S: u64 = 10;
 
@@ -184,10 +186,11 @@ impl DebateHost {
 
     /// The brief that a request asks for, checked: its models can be called.
     pub async fn prepare(&self, request: DebateRequest) -> Result<PreparedDebate, HostError> {
-        self.prepare_with(request, self.0.settings.rights.clone()).await
+        self.prepare_for(request, self.0.settings.rights.clone()).await
     }
 
-    async fn prepare_with(
+    /// The same for a caller with other rights than those of the host.
+    pub async fn prepare_for(
         &self,
         request: DebateRequest,
         rights: CallerRights,
@@ -226,7 +229,7 @@ impl DebateHost {
             limits,
             ..DebateRequest::default()
         };
-        self.prepare_with(single, rights).await
+        self.prepare_for(single, rights).await
     }
 
     /// The model of a seat whose answers cost least. A person is never asked.
@@ -339,6 +342,10 @@ impl DebateHost {
         let ids = self.read_store(SqliteStore::debates_to_continue).await?;
         let mut resumed = 0;
         for id in ids {
+            // Another process may run it.
+            if self.state_of(&id).await? != DebateState::Interrupted {
+                continue;
+            }
             match self.resume(&id, None).await {
                 Ok(()) => resumed += 1,
                 Err(error) => self.note_fault(&id, error.sentence),
@@ -400,15 +407,31 @@ impl DebateHost {
         }
     }
 
-    /// Waits until all debates of this process are over.
+    /// Waits until all debates of this process are over. Those in which nobody but a person is asked are left: nobody can answer.
     pub async fn finish_all(&self) {
+        let mut changes = self.changes();
         loop {
-            let next = self.runs().values().next().cloned();
-            match next {
-                Some(run) => run.ended().await,
-                None => return,
+            let runs: Vec<Arc<HostedRun>> = self.runs().values().cloned().collect();
+            if runs.is_empty() {
+                return;
             }
+            for run in runs {
+                if self.waits_for_people_only(&run).await {
+                    run.stop.stop();
+                    run.ended().await;
+                }
+            }
+            drop(tokio::time::timeout(FINISH_LOOK_EVERY, changes.recv()).await);
         }
+    }
+
+    async fn waits_for_people_only(&self, run: &HostedRun) -> bool {
+        let waiting = self.waiting_asks(&run.id).len();
+        if waiting == 0 {
+            return false;
+        }
+        let debate = self.debate_so_far(&run.id).await;
+        debate.is_ok_and(|debate| debate.outstanding().count() == waiting)
     }
 
     /// The asks of a debate that wait for a person.
@@ -488,6 +511,23 @@ impl DebateHost {
         self.read_store(move |store| store.find_debate(&name)).await
     }
 
+    /// Where a debate is.
+    pub async fn state_of(&self, id: &str) -> Result<DebateState, HostError> {
+        let id = id.to_owned();
+        let listed = self.read_store(move |store| store.listed_debate(&id)).await?;
+        Ok(self.state(&listed))
+    }
+
+    /// The rights of callers.
+    pub fn rights(&self) -> &CallerRights {
+        &self.0.settings.rights
+    }
+
+    /// Whether a debate runs in this process.
+    pub fn runs_here(&self, id: &str) -> bool {
+        self.run_of(id).is_some()
+    }
+
     /// Where a listed debate is.
     pub fn state(&self, listed: &ListedDebate) -> DebateState {
         match listed.status.as_str() {
@@ -499,6 +539,16 @@ impl DebateHost {
             "running" => DebateState::Running,
             _ => DebateState::Interrupted,
         }
+    }
+
+    /// A debate as far as it is known here: from memory while it runs in this process, else from the store.
+    pub async fn debate_so_far(&self, id: &str) -> Result<Debate, HostError> {
+        let records = self.run_of(id).map(|run| run.records_from(0)).unwrap_or_default();
+        if records.is_empty() {
+            return self.read_debate(id).await;
+        }
+        let records: Vec<LogRecord> = records.iter().map(|record| (**record).clone()).collect();
+        Debate::from_records(&records).map_err(|why| HostError::failed(why.to_string()))
     }
 
     /// A debate with its log, folded.

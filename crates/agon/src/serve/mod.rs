@@ -5,6 +5,7 @@
 //! - [`page`]: the screens at `/`.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
 //! - [`chat`]: debates as models, in OpenAI's format under `/v1`.
+//! - `/mcp` has the tools of [`crate::mcp`], behind the same checks.
 //!
 //! No rule of debate is here, and no protocol is named: everything comes from [`DebateHost`] and the protocols' tables.
 
@@ -36,6 +37,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::cli::errors::CliError;
 use crate::cli::signals;
 use crate::hosting::DebateHost;
+use crate::hosting::debate_request::CallerRights;
+use crate::mcp::McpServer;
+use crate::mcp::http::{MCP_PATH, mcp_service};
 use access::{AccessRules, LOGIN_PATH};
 use chat::chat_clients::ChatClients;
 use chat::chat_error::in_chat_format;
@@ -100,7 +104,9 @@ impl BoundServer {
             let host = host.clone();
             tokio::spawn(async move { host.resume_all().await });
         }
-        let router = router(state);
+        let rights = CallerRights { caller_seat: true, ..host.rights().clone() };
+        let mcp = McpServer::new(host.clone(), rights, end.subscribe()).await;
+        let router = router(state, mcp);
         let ended = end.clone();
         let graceful = async move {
             // Without signals there is nothing to wait for, and only a kill ends the server.
@@ -141,7 +147,7 @@ impl ServerState {
 }
 
 /// All routes, behind the checks that every request must pass.
-pub fn router(state: ServerState) -> Router {
+pub fn router(state: ServerState, mcp: McpServer) -> Router {
     let (api, document) = openapi::api_router();
     let document = Arc::new(document);
     let body_bytes = state.settings.body_mb.saturating_mul(1 << 20);
@@ -152,6 +158,7 @@ pub fn router(state: ServerState) -> Router {
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
         .route(LOGIN_PATH, get(login))
+        .route_service(MCP_PATH, mcp_service(mcp, body_bytes, state.ending.clone()))
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "there is no such path: /openapi.json lists what there is")
         })

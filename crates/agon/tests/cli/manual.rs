@@ -60,6 +60,8 @@ fn agon_help_is_worth_reading() {
     For browsers and programs:
       serve        Serve debates over HTTP: a page to watch and join them, an API,
                    and debates as models of chat programs
+      mcp          Serve debates as tools to a coding agent on stdin and stdout
+                   (Model Context Protocol)
 
     Many debates:
       batch        Run many debates: one JSON object per line in, one outcome per

@@ -7,6 +7,8 @@ mod phase;
 mod screen;
 mod stream;
 
+pub use phase::title as phase_title;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 

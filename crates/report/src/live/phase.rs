@@ -5,8 +5,8 @@ use agon_core::{AskRecord, Brief, Debate, PhaseTurn, Protocol};
 
 use crate::transcript::about_words;
 
-/// For example "Round 1 of 3 - 3 debaters argue".
-pub(super) fn title(protocol: &dyn Protocol, debate: &Debate, turn: &PhaseTurn) -> String {
+/// What happens in a phase. For example "Round 1 of 3 - 3 debaters argue".
+pub fn title(protocol: &dyn Protocol, debate: &Debate, turn: &PhaseTurn) -> String {
     let who = speakers(&debate.brief, turn);
     let Some(info) = protocol.info().phase(&turn.phase.name) else {
         return format!("{}: {}", heading(&turn.phase.name), who.named);

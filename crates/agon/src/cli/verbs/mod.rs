@@ -22,6 +22,7 @@ mod keys;
 mod knowledge;
 mod list;
 mod man;
+mod mcp;
 pub(crate) mod models;
 pub(crate) mod protocols;
 pub(crate) mod ratings;
@@ -90,6 +91,7 @@ pub const VERBS: &[CliVerb] = &[
     ratings::VERB,
     knowledge::VERB,
     serve::VERB,
+    mcp::VERB,
     batch::VERB,
     eval::VERB,
     simulate::VERB,

@@ -27,8 +27,9 @@ fn command(command: Command) -> Command {
     command
         .about("Serve debates over HTTP: a page to watch and join them, an API, and debates as models of chat programs")
         .after_help(
-            "The page is at /, the API under /api/v1 (described by /openapi.json), OpenAI's format under /v1. On this machine nobody needs a\n\
-             token. To listen on other addresses, set AGON_TOKEN or use --token-file; browsers then use the one-time link that is printed.",
+            "The page is at /, the API under /api/v1 (described by /openapi.json), OpenAI's format under /v1,\n\
+             the tools of `agon mcp` at /mcp. On this machine nobody needs a token. To listen on other addresses, set AGON_TOKEN or use\n\
+             --token-file; browsers then use the one-time link that is printed.",
         )
         .arg(listen)
         .arg(arguments::path_option("token-file", "FILE", token))
@@ -67,6 +68,10 @@ fn host_settings(settings: &ServeSettings) -> HostSettings {
         debates_at_once: settings.debates,
         queue: settings.queue,
         usd_per_day: settings.usd_per_day,
-        rights: CallerRights { allowed_models: settings.allow.iter().cloned().collect(), caller_seat: false },
+        rights: CallerRights {
+            allowed_models: settings.allow.iter().cloned().collect(),
+            section: "serve",
+            caller_seat: false,
+        },
     }
 }

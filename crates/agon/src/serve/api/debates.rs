@@ -124,9 +124,7 @@ pub async fn opened(host: &DebateHost, id: &str, wait_s: Option<u64>) -> Result<
 
 /// Where a debate is.
 pub async fn listed_state(host: &DebateHost, id: &str) -> Result<Value, Problem> {
-    let id = id.to_owned();
-    let listed = host.read_store(move |store| store.listed_debate(&id)).await?;
-    Ok(json!(host.state(&listed)))
+    Ok(json!(host.state_of(id).await?))
 }
 
 /// The key in `Idempotency-Key`.
