@@ -323,7 +323,9 @@ impl<'a> DeepAsks<'a> {
         let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
         let targets: Vec<String> = others.iter().cloned().chain(short).collect();
         let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
-        let citable: Vec<String> = citable.map(|point| point.id.clone()).collect();
+        let looked_up = self.log.debate.items_shown(DeepPhase::Debate.as_str(), round);
+        let looked_up = looked_up.filter(|item| item.text().is_some()).map(|item| item.id.clone());
+        let citable: Vec<String> = citable.map(|point| point.id.clone()).chain(looked_up).collect();
         let schema = copied(&self.parts.argument);
         let schema = restrict(schema, "/properties/counterpoints/items/properties/target", &targets);
         let schema = list_values(schema, "/properties/agrees_with/items", &others);
