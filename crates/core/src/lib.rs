@@ -83,5 +83,8 @@ pub use simulation::{
     SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker,
     SimulationSetup,
 };
-pub use tools::{ItemAsker, ItemFinding, TableTools, ToolAnswer, ToolItem, ToolOffer, ToolRequest};
+pub use tools::{
+    ItemAsker, ItemCitation, ItemFinding, ItemRecord, ItemStatus, TableTools, ToolAnswer, ToolItem,
+    ToolOffer, ToolRequest,
+};
 pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord, SeatVote};

@@ -97,11 +97,12 @@ pub struct ToolItem {
 }
 
 /// Who asked for an item, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemAsker {
     /// The seat.
     pub seat: String,
     /// Its label, where it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The round in which it asked.
     pub round: u32,
@@ -132,6 +133,57 @@ pub enum ItemFinding {
         /// How many tokens were left.
         left: u64,
     },
+}
+
+/// What readers are told of an item. The JSON outcome lists them as `items`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemRecord {
+    /// `E1`, `E2`...
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// What came of the request.
+    pub status: ItemStatus,
+    /// Where the text comes from.
+    pub source: Option<String>,
+    /// Why nothing is shown.
+    pub detail: Option<String>,
+    /// Who asked for it, and why.
+    pub asked_by: Vec<ItemAsker>,
+    /// Who cited it.
+    pub cited_by: Vec<ItemCitation>,
+    /// Who changed its position on it.
+    pub changed: Vec<ItemCitation>,
+}
+
+/// What came of a request, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemStatus {
+    /// It was not run yet.
+    Pending,
+    /// Something was found.
+    Found,
+    /// Nothing was looked up.
+    Refused,
+    /// What was found did not fit.
+    LeftOut,
+}
+
+/// Who cited an item, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ItemCitation {
+    /// The seat.
+    pub seat: String,
+    /// Its label, where it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The round.
+    pub round: u32,
+    /// Whether words of the item are quoted exactly.
+    pub verified: bool,
 }
 
 impl TableTools {

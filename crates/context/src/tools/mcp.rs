@@ -29,6 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// The most tools of one server that seats are told of.
 const TOOLS_MAX: usize = 40;
+const NAME_BYTES_MAX: usize = 64;
 /// A longer description is cut; a larger schema is left out.
 const ABOUT_CHARS_MAX: usize = 500;
 const SCHEMA_BYTES_MAX: usize = 4_000;
@@ -75,7 +76,12 @@ impl McpServer {
         if tools.is_empty() {
             return Err(problem("it offers no tool".to_owned()));
         }
-        Ok(tools.iter().take(TOOLS_MAX).map(|tool| self.offer(tool)).collect())
+        Ok(tools
+            .iter()
+            .filter(|tool| is_plain_name(&tool.name))
+            .take(TOOLS_MAX)
+            .map(|tool| self.offer(tool))
+            .collect())
     }
 
     fn offer(&self, tool: &Tool) -> ToolOffer {
@@ -85,7 +91,7 @@ impl McpServer {
         let arguments = Value::Object((*tool.input_schema).clone());
         let is_short = arguments.to_string().len() <= SCHEMA_BYTES_MAX;
         ToolOffer {
-            name: format!("{}.{}", self.name, clean_line(&tool.name)),
+            name: format!("{}.{}", self.name, tool.name),
             about,
             arguments: if is_short { arguments } else { json!({"type": "object"}) },
         }
@@ -145,6 +151,12 @@ impl McpServer {
         }
         ProcessGroup::start(command).map_err(|why| format!("{program:?} cannot be started ({why})"))
     }
+}
+
+/// Whether a tool can be named in a request and in the log.
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_plain)
 }
 
 impl LookupTool for McpTool {

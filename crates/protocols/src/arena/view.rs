@@ -48,6 +48,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
         records: Vec::new(),
         checks: quality_checks(log),
         gate: None,
+        items: Vec::new(),
     })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
         records: records::records(log),
         checks: Vec::new(),
         gate,
+        items: Vec::new(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What seats read of the tools: which there are, how to ask, and what was found.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use agon_core::tools::SEAT_REQUESTS_MAX;
@@ -44,14 +43,13 @@ pub(super) fn add_first_reply(brief: &Brief, ask: &mut Ask, first: Option<&Reply
     };
     let ids: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
     let form = if ask.schema.is_some() { "with one JSON object and nothing else" } else { "in plain text" };
-    let _ = write!(
-        ask.prompt.tail,
+    ask.prompt.tail.push_str(&format!(
         "\n\n## What You Asked For\nYou have answered this before and asked for {}, which you find above. This was your answer:\n\
          {}\n\nAnswer again now, as a whole and {form}. Your new answer replaces the one before. Change what the evidence changes, \
          and keep the rest. You cannot ask for anything more here.\n",
         joined(&ids),
         Fence::new(brief).quote("your words", &words),
-    );
+    ));
 }
 
 /// How to ask, and for what.
@@ -132,8 +130,8 @@ fn nullable(arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
     let properties = arguments.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
     for (_, property) in properties {
-        if let Some(kind) = property.get("type").filter(|kind| kind.is_string()).cloned() {
-            property["type"] = json!([kind, "null"]);
+        if let Some(kind) = property.get_mut("type").filter(|kind| kind.is_string()) {
+            *kind = json!([kind, "null"]);
         }
     }
     arguments

@@ -35,6 +35,9 @@ pub(super) fn without_requests(value: &Value) -> Value {
 /// Cuts the requests from the end of a text, with the code fence around them.
 fn cut_from_text(text: &mut String) -> Option<Value> {
     let whole = text.trim_end().trim_end_matches("```").trim_end();
+    if !whole.ends_with('}') {
+        return None;
+    }
     let mut starts = whole.rmatch_indices('{').map(|(at, _)| at);
     let (start, mut fields) = starts.find_map(|at| {
         let fields: Map<String, Value> = serde_json::from_str(whole.get(at..)?).ok()?;

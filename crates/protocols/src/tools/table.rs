@@ -66,7 +66,7 @@ impl ToolTable {
 
     /// How many phases the log has when the protocol has seen this many.
     pub(super) fn raw_phases(&self, seen: usize) -> usize {
-        self.seen_after.iter().rposition(|after| *after == seen).map_or(seen, |place| place + 1)
+        self.seen_after.iter().position(|after| *after == seen).map_or(seen, |place| place + 1)
     }
 
     /// The items that wait to be run.

@@ -124,7 +124,12 @@ fn a_debate_in_which_nobody_asks_for_anything_makes_the_same_calls() {
             replies[&ask.id].clone()
         });
         assert_eq!(phases(&without), phases(&with), "{}", protocol.info().name);
-        assert_eq!(without.outcome.unwrap().verdict, with.outcome.unwrap().verdict, "{}", protocol.info().name);
+        assert_eq!(
+            without.outcome.unwrap().verdict,
+            with.outcome.unwrap().verdict,
+            "{}",
+            protocol.info().name
+        );
         assert!(is_offered);
     }
 }
