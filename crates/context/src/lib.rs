@@ -1,4 +1,5 @@
-//! What a debate is told before it begins: results of earlier debates, memories of its agents, and current topics.
+//! What a debate is told from outside: results of earlier debates, memories of its agents, current topics, and what its seats have
+//! looked up.
 //!
 //! The engine asks for all of it the way it asks a model, so the answers are in the log and a replay needs neither
 //! store nor network. Such an ask is an *errand*: it is free and does not count as a call. The answers contain text
@@ -12,11 +13,14 @@
 //! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is the section `[pulse.NAME]` of
 //!   `agon.toml`; `fetch` gets the bytes; `documents` turns them into entries with the help of `feeds`, `json`,
 //!   `markdown` and `html_text`; `nearest` picks the entries that match the question.
+//! - [`tools`]: `tool/NAME`, what seats can have looked up while a debate runs.
 
 pub mod errands;
 pub mod knowledge_context;
 pub mod pulse;
+pub mod tools;
 
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
 pub use knowledge_context::{ContextEmbedder, ContextSearch, KnowledgeSource, embed_missing_entries};
 pub use pulse::{PulseConfig, PulseSource};
+pub use tools::{ToolConfig, Toolbox, ToolsConfig};

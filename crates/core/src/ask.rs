@@ -104,6 +104,8 @@ pub struct Ask {
     pub firm: bool,
     /// How many asks of the phase may run when this one starts; `None` for no limit.
     pub at_once: Option<u32>,
+    /// The ask that this one puts again, now that what the seat asked for was looked up.
+    pub repeats: Option<u32>,
 }
 
 impl Ask {
@@ -116,6 +118,7 @@ impl Ask {
             label: self.label.clone(),
             about: self.about.clone(),
             schema: self.schema.as_ref().map(|schema| schema.name.clone()),
+            repeats: self.repeats,
             prompt: self.prompt.hash(),
         }
     }
@@ -139,6 +142,9 @@ pub struct AskRecord {
     /// The name of the answer's schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
+    /// The ask that it put again, with what the seat had asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
     /// The prompt's hash.
     pub prompt: String,
 }

@@ -2,7 +2,8 @@
 
 use crate::event::{GENESIS, LogEntry};
 use crate::{
-    AbsenceReason, AskRecord, Brief, CallUsage, Corrupt, Event, LOG_VERSION, LogRecord, Outcome, Phase, Reply,
+    AbsenceReason, AskRecord, Brief, CallUsage, Corrupt, Event, LOG_VERSION, LogRecord, Outcome, Phase,
+    Reply, ToolItem,
 };
 
 /// A call that left, and what became of it.
@@ -52,6 +53,8 @@ pub struct PhaseTurn {
     pub since: u64,
     /// Whether it was copied from the debate that this one branched from.
     pub inherited: bool,
+    /// How long the debate had run when the phase was decided on, in milliseconds.
+    pub decided_at_ms: u64,
     /// How long the debate had run at the phase's last reply, in milliseconds.
     pub ended_at_ms: u64,
 }
@@ -137,6 +140,8 @@ pub struct Debate {
     pub turns: Vec<PhaseTurn>,
     /// What people said in between.
     pub interjections: Vec<Interjection>,
+    /// What was looked up. Only a debate as its protocol sees it has them: the log has requests and answers.
+    pub items: Vec<ToolItem>,
     /// How it ended, if it has.
     pub outcome: Option<Outcome>,
     /// Milliseconds that it had run when the last event was written.
@@ -169,6 +174,7 @@ impl Debate {
             brief: (**brief).clone(),
             turns: Vec::new(),
             interjections: Vec::new(),
+            items: Vec::new(),
             outcome: None,
             at_ms: first.entry.at_ms,
             events: 1,
@@ -258,6 +264,7 @@ impl Debate {
             attempts: vec![Vec::new(); asks.len()],
             since: seq,
             inherited: self.brief.parent.as_ref().is_some_and(|parent| seq <= parent.events),
+            decided_at_ms: self.at_ms,
             ended_at_ms: self.at_ms,
         });
         Ok(())
@@ -302,6 +309,13 @@ impl Debate {
     /// All phases of this name, in order.
     pub fn turns_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PhaseTurn> {
         self.turns.iter().filter(move |turn| turn.phase.name == name)
+    }
+
+    /// What the seats that are asked in this phase read of what was looked up.
+    pub fn items_shown(&self, name: &str, round: u32) -> impl Iterator<Item = &ToolItem> {
+        let is_it = |turn: &PhaseTurn| turn.phase.name == name && turn.phase.round == round;
+        let place = self.turns.iter().rposition(is_it).unwrap_or(self.turns.len());
+        self.items.iter().filter(move |item| item.from_turn <= place)
     }
 
     /// How many asks the debate has had.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Debate, Headline, Seat, Status};
+use crate::{Debate, Headline, ItemRecord, Seat, Status};
 
 /// The outcome of a debate as one JSON document. `evidence` is computed from the same log by the caller. A debate that
 /// has not ended has status `interrupted` and no verdict.
@@ -48,6 +48,13 @@ pub fn document(debate: &Debate, evidence: Value) -> Value {
 pub fn add_headline(document: &mut Value, headline: &Headline) {
     if let Value::Object(fields) = document {
         fields.insert("headline".to_owned(), json!(headline));
+    }
+}
+
+/// Adds what was looked up, in a debate with tools.
+pub fn add_items(document: &mut Value, items: &[ItemRecord]) {
+    if let (Value::Object(fields), false) = (document, items.is_empty()) {
+        fields.insert("items".to_owned(), json!(items));
     }
 }
 

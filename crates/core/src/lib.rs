@@ -18,6 +18,7 @@
 //! - [`positions`]: who held what in each round, and what follows from that for every protocol alike.
 //! - [`lesson`]: what later debates may know of one; [`history`]: how the seats did in earlier debates;
 //!   [`provenance`]: where a debate was held and who spoke.
+//! - [`tools`]: what seats may ask to have looked up, and what was found.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
 //! - [`timestamps`]: dates by arithmetic; [`seed`]: shuffles and draws that are the same every time.
 //! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
@@ -50,6 +51,7 @@ pub mod reply;
 pub mod seed;
 pub mod simulation;
 pub mod timestamps;
+pub mod tools;
 pub mod view;
 pub mod wording;
 
@@ -80,5 +82,9 @@ pub use seed::SeededDraw;
 pub use simulation::{
     SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker,
     SimulationSetup,
+};
+pub use tools::{
+    ItemAsker, ItemCitation, ItemFinding, ItemRecord, ItemStatus, TableTools, ToolAnswer, ToolItem,
+    ToolOffer, ToolRequest,
 };
 pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord, SeatVote};

@@ -18,6 +18,9 @@ pub struct PhaseInfo {
     pub is_closing: bool,
     /// Whether it belongs to no round, whatever number it has.
     pub is_outside_rounds: bool,
+    /// Whether a seat that asks for something to be looked up in it is asked again with what was found. Set it where the seats may
+    /// have no say after the phase. Before closing phases without the seat, and before the end, that is so in any case.
+    pub is_asked_again: bool,
     /// Whether it only looks something up or computes it, so that nobody speaks. `one_seat` is then the whole sentence.
     pub is_lookup: bool,
 }
@@ -38,6 +41,7 @@ impl PhaseInfo {
             takes_first_positions: false,
             is_closing: false,
             is_outside_rounds: false,
+            is_asked_again: false,
             is_lookup: false,
         }
     }
@@ -56,6 +60,11 @@ impl PhaseInfo {
     /// The same phase, after the last round.
     pub const fn closing(self) -> Self {
         Self { is_closing: true, ..self }
+    }
+
+    /// The same phase, asked again of seats that asked for something to be looked up.
+    pub const fn asked_again(self) -> Self {
+        Self { is_asked_again: true, ..self }
     }
 
     /// The same phase, outside the rounds.

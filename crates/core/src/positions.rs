@@ -108,6 +108,8 @@ pub struct SeatPosition {
 pub struct PositionChange {
     /// What the seat cites, as far as it verifies: points of other seats, evidence, places in files. Empty if nothing does.
     pub cited: Vec<String>,
+    /// The ids of those among them that were looked up, each with a quote that verifies. They come from outside the debate.
+    pub sources: Vec<String>,
     /// Why it changed, in its own words.
     pub reason: Option<String>,
 }
@@ -143,6 +145,10 @@ pub struct PositionFlip {
     pub to: String,
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
+    /// Whether it names a point of the debate or of what the debate was given.
+    pub by_argument: bool,
+    /// Whether it quotes something that was looked up, which is from outside the debate.
+    pub by_source: bool,
     /// Whether the new position was held by most of the others and the old one by fewer; for scores, whether the new one is
     /// nearer to the others' mean. Null where nobody declared which positions are the same.
     pub toward_majority: Option<bool>,
@@ -195,6 +201,8 @@ impl RoundPositions {
                 from: then.position.clone(),
                 to: now.position.clone(),
                 evidenced: !change.cited.is_empty(),
+                by_argument: change.cited.len() > change.sources.len(),
+                by_source: !change.sources.is_empty(),
                 toward_majority: (before.is_sorted() && !now.is_unsorted).then(|| before.draws(then, now)),
                 cited: change.cited.clone(),
                 reason: change.reason.clone(),
@@ -286,7 +294,7 @@ mod tests {
             position: (*position).to_owned(),
             change: cited.map(|cited| PositionChange {
                 cited: cited.iter().map(|c| (*c).to_owned()).collect(),
-                reason: None,
+                ..PositionChange::default()
             }),
             ..SeatPosition::default()
         };

@@ -10,6 +10,7 @@ use crate::fence::label;
 use crate::history::read_history;
 use crate::options::check_options;
 use crate::provenance::read_provenance;
+use crate::tools::{TOOLS_INFO, TOOLS_PHASE, read_tools};
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
     Seat, SimulatedPlay,
@@ -123,9 +124,10 @@ impl ProtocolInfo {
         brief.seats.iter().filter(|seat| listed(&seat.role)).map(|seat| seat.model.clone()).collect()
     }
 
-    /// The phase of this name.
+    /// The phase of this name. The phase in which tools are run is part of every protocol.
     pub fn phase(&self, name: &str) -> Option<&'static PhaseInfo> {
-        self.phases.iter().find(|phase| phase.name == name)
+        let own = self.phases.iter().find(|phase| phase.name == name);
+        own.or((name == TOOLS_PHASE).then_some(&TOOLS_INFO))
     }
 
     /// Whether a phase comes after the last round.
@@ -430,10 +432,11 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Refuses a brief with options that the protocol does not have or cannot use, or with a history that cannot be read.
+/// Refuses a brief with options that the protocol does not have or cannot use, or with a history or tools that cannot be read.
 pub fn check_values(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
     check_options(protocol.info().options, &brief.options)?;
     read_history(brief)?;
+    read_tools(brief)?;
     read_provenance(brief).map(drop)
 }
 

@@ -51,7 +51,7 @@ impl ModelKind {
             "human" => Some(Self::Human),
             "script" => Some(Self::Script),
             "population" => Some(Self::Simulated),
-            "context" | "pulse" | "embeddings" => None,
+            "context" | "pulse" | "embeddings" | "tool" => None,
             _ => Some(Self::Server),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::outline::{Outline, ReportItem, VerdictTone};
 use crate::wording::{capitalized, counted, heading};
-use crate::{Debate, Fate, GateReport, Outcome, PositionHistory, Status, Termination};
+use crate::{Debate, Fate, GateReport, ItemRecord, Outcome, PositionHistory, Status, Termination};
 
 /// All that a reader may want to know of a debate, in the protocol's own terms.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub struct DebateView {
     pub checks: Vec<QualityCheck>,
     /// The verdict as a gate, where the debate is one.
     pub gate: Option<GateReport>,
+    /// What was looked up.
+    pub items: Vec<ItemRecord>,
 }
 
 /// What a debate came to. The outcome document has it, so that a chat message or an agent needs to know no protocol.

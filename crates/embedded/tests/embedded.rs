@@ -33,6 +33,7 @@ fn call(messages: Vec<CallMessage>, schema: Option<Value>, seed: u64) -> ModelCa
         seat: "debater-1".into(),
         ask: 1,
         attempt: 1,
+        is_again: false,
         phase: Phase::new("debate", 1),
         label: Some("Debater A".into()),
         about: None,

@@ -30,6 +30,7 @@ fn call(question: &str, schema: Option<Value>, seed: u64) -> ModelCall {
         seat: "debater-1".into(),
         ask: 1,
         attempt: 1,
+        is_again: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

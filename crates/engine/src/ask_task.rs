@@ -201,6 +201,7 @@ impl AskTask {
             seat: self.ask.seat.clone(),
             ask: self.ask.id,
             attempt,
+            is_again: self.ask.repeats.is_some(),
             phase: phase.clone(),
             label: self.ask.label.clone(),
             about: self.ask.about.clone(),

@@ -81,6 +81,8 @@ pub struct ModelCall {
     pub ask: u32,
     /// The number of the attempt, counted from 1 for each ask.
     pub attempt: u32,
+    /// Whether the seat answered the same before and is asked again with what it had asked for.
+    pub is_again: bool,
     /// The phase and round.
     pub phase: Phase,
     /// The name under which the other seats know this one ("Debater B").

@@ -164,6 +164,7 @@ mod tests {
                     label: None,
                     about: None,
                     schema: None,
+                    repeats: None,
                     prompt: prompt.hash(),
                 });
             }

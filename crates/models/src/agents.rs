@@ -121,6 +121,7 @@ mod tests {
             seat: "agent-1".into(),
             ask: 1,
             attempt: 1,
+            is_again: false,
             phase: Phase::new("propose", 1),
             label: None,
             about: None,

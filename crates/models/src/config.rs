@@ -142,7 +142,7 @@ const TIMEOUT_S_MAX: f64 = 7.0 * 24.0 * 3600.0;
 const CHARTER_CHARS_MAX: usize = 8_000;
 /// Names before the slash that do not mean a server.
 const RESERVED_NAMES: &[&str] =
-    &["script", "embedded", "embeddings", "command", "human", "agent", "context", "pulse"];
+    &["script", "embedded", "embeddings", "command", "human", "agent", "context", "pulse", "tool"];
 
 impl ModelsConfig {
     /// Rejects values that cannot work, with a sentence that names the section.

@@ -94,7 +94,9 @@ impl ScriptModel {
             seats.into_iter().find_map(|seat| seat.get(&call.phase.name).or_else(|| seat.get(ANY)))
         });
         let attempts = rounds.and_then(|rounds| entry(rounds, call.phase.round));
-        let reply = attempts.and_then(|attempts| entry(attempts, call.attempt));
+        // A seat that is asked again with what was looked up has answered once before.
+        let attempt = call.attempt + u32::from(call.is_again);
+        let reply = attempts.and_then(|attempts| entry(attempts, attempt));
         reply.ok_or_else(|| self.no_reply(call))
     }
 

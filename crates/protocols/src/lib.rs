@@ -22,6 +22,7 @@
 //! - [`prompt`]: turns templates into prompts, and reply types into schemas.
 //! - [`limits`]: says whether a limit ends a debate. [`participation`]: says how the seats took part.
 //! - [`attached_context`]: what a person attaches with `--context`.
+//! - [`tools`]: what seats ask to have looked up, and what was found.
 //! - [`named_lists`]: reads files that list names, each with a value.
 //! - [`quotes`]: verifies quotes. [`sorting`]: verifies who holds the same position. [`packet_lines`]: verifies places in files.
 //! - [`clerk`]: the seat that sorts answers. [`short_answers`]: compares options and numbers.
@@ -49,16 +50,24 @@ pub mod short_answers;
 pub mod sorting;
 #[cfg(test)]
 mod testing;
+pub mod tools;
 
-/// Every protocol, in the order in which help lists them.
-pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
+use tools::WithTools;
+
+/// Every protocol, in the order in which help lists them. `WithTools` lets its seats have things looked up.
+pub const PROTOCOLS: &[&'static dyn Protocol] = &[
+    &WithTools(deep::Deep),
+    &WithTools(panel::Panel),
+    &WithTools(council::Council),
+    &WithTools(arena::Arena),
+    &WithTools(review::Review),
+];
 
 /// The protocols that are built around the five. They keep the same laws.
-pub const COMPANIONS: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
+pub const COMPANIONS: &[&'static dyn Protocol] = &[&WithTools(poll::Poll), &WithTools(ask::Ask)];
 
 /// The vote that debates are compared with: every seat answers alone, and the most common answer wins.
-pub const PLAIN_VOTE: &'static dyn Protocol = &poll::Poll;
+pub const PLAIN_VOTE: &'static dyn Protocol = &WithTools(poll::Poll);
 
 /// The protocols of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {

@@ -95,6 +95,7 @@ pub fn new_ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<ReplySchema>>) ->
         schema,
         within_ms: None,
         at_once: None,
+        repeats: None,
         firm: false,
     }
 }

@@ -53,6 +53,41 @@ fn occurs_in<T: AsRef<str>>(quote: &str, normalized_text: impl FnOnce() -> T) ->
     quote.contains(char::is_alphanumeric) && normalized_text().as_ref().contains(quote)
 }
 
+/// The words in quotation marks.
+pub fn quoted_words(text: &str) -> Vec<&str> {
+    const MARKS: [(char, char); 6] = [
+        ('"', '"'),
+        ('\u{201c}', '\u{201d}'),
+        ('\u{201e}', '\u{201c}'),
+        ('\u{ab}', '\u{bb}'),
+        ('\u{300c}', '\u{300d}'),
+        ('\u{300e}', '\u{300f}'),
+    ];
+    let mut found = Vec::new();
+    for (open, close) in MARKS {
+        let mut rest = text;
+        while let Some((inner, later)) = rest.split_once(open).and_then(|(_, after)| after.split_once(close))
+        {
+            found.extend(inner.contains(char::is_alphanumeric).then_some(inner));
+            rest = later;
+        }
+    }
+    found
+}
+
+/// A text without the numbers before its lines, as [`packet_lines`](crate::packet_lines) and tools write them: `12 | text`.
+fn without_line_numbers(text: &str) -> String {
+    let is_number = |number: &str| {
+        let number = number.trim();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let bare = |line: &str| match line.split_once(" | ") {
+        Some((number, rest)) if is_number(number) => rest.to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(bare).collect::<Vec<_>>().join("\n")
+}
+
 /// How the texts of a debate are shown to its seats, and how their quotes of them are verified.
 #[derive(Debug)]
 pub struct QuotedTexts<'b> {
@@ -115,6 +150,13 @@ impl<'b> QuotedTexts<'b> {
             self.compared.borrow_mut().insert(text.to_owned(), Rc::clone(&compared));
             compared
         })
+    }
+
+    /// Whether a seat quotes something that was looked up as it was shown it: with the numbers of its lines or without. Such texts are
+    /// not masked, because nobody at the table wrote them.
+    pub fn is_quoted_item(&self, quote: &str, text: &str) -> bool {
+        let shown = self.fence.defuse(text);
+        is_quote_of(quote, &shown) || is_quote_of(&without_line_numbers(quote), &without_line_numbers(&shown))
     }
 
     fn masked(&self, text: &str) -> String {

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agon_context::Toolbox;
 use agon_core::event::open_all;
 use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
@@ -29,12 +30,14 @@ pub struct App<'a> {
     pub args: &'a ArgMatches,
     configuration: OnceCell<Configuration>,
     catalogue: OnceCell<Arc<ModelCatalogue>>,
+    toolbox: OnceCell<Toolbox>,
 }
 
 impl<'a> App<'a> {
     /// An app with these arguments. Nothing is opened yet.
     pub fn new(args: &'a ArgMatches) -> Self {
-        Self { args, configuration: OnceCell::new(), catalogue: OnceCell::new() }
+        let (configuration, catalogue, toolbox) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { args, configuration, catalogue, toolbox }
     }
 
     /// Whether a flag is set. A flag that the verb does not have is not set.
@@ -74,6 +77,12 @@ impl<'a> App<'a> {
     pub fn catalogue(&self) -> Result<&Arc<ModelCatalogue>, CliError> {
         let configuration = self.configuration()?;
         Ok(self.catalogue.get_or_init(|| model_catalogue(configuration)))
+    }
+
+    /// The tools of the configuration. Servers that were asked what they offer stay connected.
+    pub fn toolbox(&self) -> Result<&Toolbox, CliError> {
+        let configuration = self.configuration()?;
+        Ok(self.toolbox.get_or_init(|| Toolbox::new(configuration.tools.clone())))
     }
 
     /// The store, created if it does not exist.
@@ -121,7 +130,12 @@ impl<'a> App<'a> {
     /// An engine that keeps its logs in `store` and looks up knowledge there.
     pub fn engine(&self, store: &SqliteStore) -> Result<Engine, CliError> {
         let configuration = self.configuration()?;
-        let directory = ModelDirectory::new(self.catalogue()?.clone(), store, configuration.pulse.clone());
+        let directory = ModelDirectory::new(
+            self.catalogue()?.clone(),
+            store,
+            configuration.pulse.clone(),
+            self.toolbox()?.clone(),
+        );
         Ok(Engine::new(Arc::new(directory), Arc::new(store.clone()), configuration.engine.clone()))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use agon_context::PulseConfig;
+use agon_context::{PulseConfig, ToolsConfig};
 use agon_core::Invalid;
 use agon_core::options::resolve;
 use agon_engine::EngineSettings;
@@ -47,6 +47,8 @@ pub struct Configuration {
     pub models_config: agon_models::ModelsConfig,
     /// Sources of current topics.
     pub pulse: BTreeMap<String, PulseConfig>,
+    /// What seats may have looked up.
+    pub tools: ToolsConfig,
     /// Where results can go.
     pub destinations: BTreeMap<String, DestinationConfig>,
     /// What happens after every debate.
@@ -74,6 +76,7 @@ struct ConfigurationFile {
     humans: BTreeMap<String, agon_models::HumanConfig>,
     agents: BTreeMap<String, agon_models::AgentConfig>,
     pulse: BTreeMap<String, PulseConfig>,
+    tools: ToolsConfig,
     destinations: BTreeMap<String, DestinationConfig>,
     hooks: Vec<HookConfig>,
     embedded: agon_models::EmbeddedSettings,
@@ -249,6 +252,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
     };
     models_config.check()?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name))?;
+    file.tools.iter().try_for_each(|(name, tool)| tool.check(name))?;
     agon_publish::deliveries::check_config(&file.destinations, &file.hooks)?;
     let options = options_of(sections)?;
     Ok(Configuration {
@@ -261,6 +265,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         options,
         models_config,
         pulse: file.pulse,
+        tools: file.tools,
         destinations: file.destinations,
         hooks: file.hooks,
         serve: file.serve,
@@ -444,6 +449,7 @@ mod tests {
             "[humans]",
             "[agents]",
             "[pulse]",
+            "[tools]",
         ] {
             assert!(found.ignored.iter().any(|key| key == section), "{section}: {:?}", found.ignored);
         }

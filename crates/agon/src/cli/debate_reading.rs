@@ -32,6 +32,7 @@ impl<'a> DebateReading<'a> {
         let json = serde_json::to_value(&evidence).map_err(|why| unreadable(why.into()))?;
         let mut document = document::document(debate, json);
         document::add_headline(&mut document, &view.headline);
+        document::add_items(&mut document, &view.items);
         Ok(Self { info: protocol.info(), debate, view, evidence, document })
     }
 

@@ -40,6 +40,7 @@ pub mod result_output;
 pub mod runtime;
 pub mod seat_models;
 pub mod signals;
+pub mod table_tools;
 pub mod targets;
 pub mod terminal_pause;
 pub mod verbs;

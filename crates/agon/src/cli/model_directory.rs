@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_context::{ContextSearch, KnowledgeSource, PulseConfig, PulseSource};
+use agon_context::{ContextSearch, KnowledgeSource, PulseConfig, PulseSource, Toolbox};
 use agon_core::Invalid;
 use agon_engine::{Model, ModelSource};
 use agon_models::ModelCatalogue;
@@ -18,14 +18,16 @@ pub struct ModelDirectory {
     knowledge: Arc<dyn Model>,
     memories: Arc<dyn Model>,
     pulse: BTreeMap<String, PulseConfig>,
+    tools: Toolbox,
 }
 
 impl ModelDirectory {
-    /// The models of `catalogue`, the knowledge of `store`, and these sources of topics.
+    /// The models of `catalogue`, the knowledge of `store`, these sources of topics, and these tools.
     pub fn new(
         catalogue: Arc<ModelCatalogue>,
         store: &SqliteStore,
         pulse: BTreeMap<String, PulseConfig>,
+        tools: Toolbox,
     ) -> Self {
         let source: Arc<dyn KnowledgeSource> = Arc::new(StoreKnowledge(store.clone()));
         let embedder = local_embedder(&catalogue);
@@ -34,6 +36,7 @@ impl ModelDirectory {
             memories: Arc::new(ContextSearch::memories(source, embedder)),
             catalogue,
             pulse,
+            tools,
         }
     }
 
@@ -49,6 +52,7 @@ impl ModelSource for ModelDirectory {
             Some(("context", "knowledge")) => Ok(Arc::clone(&self.knowledge)),
             Some(("context", "memory")) => Ok(Arc::clone(&self.memories)),
             Some(("pulse", source)) => self.pulse_source(source),
+            Some(("tool", tool)) => self.tools.model(tool),
             _ => self.catalogue.model(name),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agon_context::Toolbox;
 use agon_core::Invalid;
 use agon_engine::{Model, ModelSource};
 use agon_models::{HumanConfig, ModelCatalogue};
@@ -26,7 +27,8 @@ impl HostModels {
         store: &SqliteStore,
         people: PersonSeats,
     ) -> Self {
-        let directory = ModelDirectory::new(catalogue, store, configuration.pulse.clone());
+        let tools = Toolbox::new(configuration.tools.clone());
+        let directory = ModelDirectory::new(catalogue, store, configuration.pulse.clone(), tools);
         Self { directory, people, humans: configuration.models_config.humans.clone() }
     }
 }

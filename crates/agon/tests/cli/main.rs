@@ -52,4 +52,5 @@ mod stores;
 mod streams;
 mod support;
 mod targets;
+mod tools;
 mod wrong_input;

@@ -153,7 +153,7 @@ fn parse_rfc822(text: &str) -> Option<Timestamp> {
 
 /// Decodes a text by its byte order mark, or else by the first of these encodings in which it is valid: the server's,
 /// the document's own, UTF-8. Servers are often wrong about the encoding.
-fn decode(bytes: &[u8], content_type: Option<&str>) -> Result<String, String> {
+pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> Result<String, String> {
     let invalid =
         |encoding: &'static Encoding| format!("is not valid {}: tell its publisher", encoding.name());
     if let Some((marked, mark_bytes)) = Encoding::for_bom(bytes) {

@@ -19,6 +19,19 @@ const INLINE_ELEMENTS: &[&str] = &[
 /// The text of an HTML fragment on one line of at most `chars_max` characters: without tags and scripts, entities
 /// decoded once, and without characters that control a terminal, hide, or reorder text.
 pub(super) fn html_to_text(html: &str, chars_max: usize) -> String {
+    let mut line = clean_line(&without_markup(html));
+    shorten(&mut line, chars_max);
+    line
+}
+
+/// The text of an HTML page: as above, but with one line for each block.
+pub(crate) fn page_text(html: &str) -> String {
+    let text = without_markup(html);
+    let lines = text.lines().map(clean_line).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn without_markup(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
     while let Some((before, markup)) = rest.find(['<', '&']).and_then(|at| rest.split_at_checked(at)) {
@@ -30,9 +43,7 @@ pub(super) fn html_to_text(html: &str, chars_max: usize) -> String {
     }
     text.push_str(rest);
     text.retain(|c| !is_invisible(c));
-    let mut line = clean_line(&text);
-    shorten(&mut line, chars_max);
-    line
+    text
 }
 
 /// Reads a tag after its `<` and returns what follows it.
@@ -49,7 +60,7 @@ fn skip_tag<'a>(inside: &'a str, text: &mut String) -> &'a str {
     let name: String = end_tag.unwrap_or(tag).chars().take_while(char::is_ascii_alphanumeric).collect();
     let name = name.to_ascii_lowercase();
     if !INLINE_ELEMENTS.contains(&name.as_str()) {
-        text.push(' ');
+        text.push('\n');
     }
     let opens = end_tag.is_none() && !tag.ends_with('/');
     if opens && SKIPPED_ELEMENTS.contains(&name.as_str()) { skip_content(after, &name) } else { after }

@@ -4,10 +4,10 @@
 //! contains only the source's address; the debate's question is never sent.
 
 pub mod config;
-mod documents;
+pub(crate) mod documents;
 mod feeds;
 mod fetch;
-mod html_text;
+pub(crate) mod html_text;
 mod json;
 mod markdown;
 mod nearest;

@@ -7,3 +7,4 @@ mod pulse_faults;
 mod pulse_formats;
 mod support;
 mod test_server;
+mod tools;

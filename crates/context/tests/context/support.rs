@@ -11,6 +11,7 @@ pub(crate) fn call_with(last_message: &str) -> ModelCall {
         seat: "pulse-news".into(),
         ask: 1,
         attempt: 1,
+        is_again: false,
         phase: Phase { name: "context".into(), round: 0 },
         label: None,
         about: None,

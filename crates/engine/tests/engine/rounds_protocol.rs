@@ -112,6 +112,7 @@ impl Protocol for RoundsProtocol {
             within_ms: options.within_ms.map(u64::from),
             firm: options.firm,
             at_once: options.at_once,
+            repeats: None,
         });
         let is_closing = self.info.closing_share > 0.0 && round == options.rounds;
         Ok(Step::Ask(Phase::new(if is_closing { "last" } else { "speak" }, round), asks.collect()))

@@ -120,6 +120,7 @@ mod tests {
             seat: "debater-1".into(),
             ask: 1,
             attempt: 1,
+            is_again: false,
             phase: Phase::new("debate", 1),
             label: label.map(str::to_owned),
             about: None,

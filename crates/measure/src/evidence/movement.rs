@@ -59,6 +59,10 @@ pub struct SeatFlips {
     pub flips: usize,
     /// Changes that cite another seat's point or a piece of evidence.
     pub evidenced: usize,
+    /// Those that cite a point of the debate or of what it was given.
+    pub by_argument: usize,
+    /// Those that quote something that was looked up, which is from outside the debate.
+    pub by_source: usize,
     /// Changes toward the majority; null where that is not known of every change.
     pub toward_majority: Option<usize>,
 }
@@ -192,6 +196,8 @@ pub(super) fn flips_by_seat(
         label: held.label.clone(),
         flips: total(&held.seat, |_| true),
         evidenced: total(&held.seat, |flip| flip.evidenced),
+        by_argument: total(&held.seat, |flip| flip.by_argument),
+        by_source: total(&held.seat, |flip| flip.by_source),
         toward_majority: (total(&held.seat, |flip| flip.toward_majority.is_none()) == 0)
             .then(|| total(&held.seat, |flip| flip.toward_majority == Some(true))),
     };

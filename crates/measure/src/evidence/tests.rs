@@ -68,7 +68,7 @@ fn positions(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Posit
                 seat: format!("seat-{}", seat + 1),
                 position: position.trim_end_matches('?').to_owned(),
                 is_unsorted: position.ends_with('?'),
-                change: changed.then_some(PositionChange { cited, reason: None }),
+                change: changed.then_some(PositionChange { cited, ..PositionChange::default() }),
                 ..SeatPosition::default()
             }
         };

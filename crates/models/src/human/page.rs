@@ -131,6 +131,7 @@ mod tests {
             seat: "debater-1".into(),
             ask: 1,
             attempt: 1,
+            is_again: false,
             phase: Phase::new("debate", 2),
             label: Some("Debater B".into()),
             about: None,

@@ -22,6 +22,7 @@ pub(crate) fn call() -> ModelCall {
         seat: "debater-1".into(),
         ask: 1,
         attempt: 1,
+        is_again: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

@@ -3,7 +3,7 @@
 
 use agon_core::lesson::AgentStanding;
 use agon_core::provenance::provenance;
-use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw};
+use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw, ToolItem};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
 use crate::quotes::{QuotedTexts, normalized};
 use crate::sorting::is_label;
+use crate::tools::{SourceCitation, cited_item};
 
 /// The log as an arena reads it. Agents are known by their place in label order.
 #[derive(Debug)]
@@ -423,14 +424,36 @@ impl<'a> ArenaLog<'a> {
             let shown = if self.stages.len() > 1 { said.text() } else { said.position.clone() };
             Some((self.name(other), shown))
         });
-        critiques.chain(items).chain(others).collect()
+        let looked_up =
+            self.items_shown(round).map(|item| (item.id.clone(), item.text().unwrap_or_default().to_owned()));
+        critiques.chain(items).chain(looked_up).chain(others).collect()
+    }
+
+    /// What was looked up before an agent spoke in a round.
+    pub(super) fn items_shown(&self, round: u32) -> impl Iterator<Item = &'a ToolItem> {
+        let turns = &self.debate.turns;
+        let last = turns.iter().rposition(|turn| turn.phase.round <= round).unwrap_or_default();
+        self.debate.items.iter().filter(move |item| item.from_turn <= last && item.text().is_some())
+    }
+
+    /// The item of this id.
+    pub(super) fn item(&self, id: &str) -> Option<&'a ToolItem> {
+        cited_item(&self.debate.items, id)
+    }
+
+    /// Whether words occur in the item of this id.
+    pub(super) fn is_item_quoted(&self, id: &str, quote: &str) -> bool {
+        self.item(id).is_some_and(|item| SourceCitation::verified(&self.quoted, item, quote).is_some())
     }
 
     /// Whether a declared cause is one of these, with words of it.
     pub(super) fn is_cause(&self, causes: &[(String, String)], declared: &ChangeCause) -> bool {
         let id = declared.id.trim().trim_matches(['[', ']']);
         let mut named = causes.iter().filter(|(one, _)| one == id);
-        named.any(|(_, text)| self.quoted.is_quoted(&declared.quote, text))
+        match self.item(id) {
+            Some(_) => named.next().is_some() && self.is_item_quoted(id, &declared.quote),
+            None => named.any(|(_, text)| self.quoted.is_quoted(&declared.quote, text)),
+        }
     }
 
     /// The critiques by an agent that it is to judge in the next stage: all that are open, as soon as a proposal was revised.
@@ -448,14 +471,15 @@ impl<'a> ArenaLog<'a> {
         self.critiques.iter().filter(is_unresolved).collect()
     }
 
-    /// The ids that an agent had read when it spoke in a round: its context, and critiques by and of itself.
+    /// The ids that an agent had read when it spoke in a round: its context, critiques by and of itself, and what was looked up.
     pub(super) fn ids_shown(&self, place: usize, round: u32) -> Vec<&str> {
         let Some(agent) = self.agents.get(place) else { return Vec::new() };
         let items = self.context.iter().filter(|item| item.is_for(agent)).map(|item| item.id.as_str());
         let is_shown = |critique: &&ArenaCritique| {
             critique.round < round && (critique.to == place || critique.from == CritiqueSource::Peer(place))
         };
-        items.chain(self.critiques.iter().filter(is_shown).map(|critique| critique.id.as_str())).collect()
+        let critiques = self.critiques.iter().filter(is_shown).map(|critique| critique.id.as_str());
+        items.chain(critiques).chain(self.items_shown(round).map(|item| item.id.as_str())).collect()
     }
 
     fn held_at(&self, stage: usize, place: usize) -> Option<&HeldProposal> {

@@ -22,7 +22,8 @@ use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
-use crate::quotes::is_same_text;
+use crate::quotes::{is_same_text, quoted_words};
+use crate::tools::named_items;
 
 /// What the trickster found.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,40 +164,21 @@ fn unverified(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakSha
                 .iter()
                 .filter(|cited| cited.bracketed && !cited.foreign)
                 .map(|cited| cited.id.to_uppercase())
+                .chain(named_items(&log.debate.brief, evidence))
                 .collect();
             for id in &ids {
                 share.count(!shown.contains(&id.as_str()), log.label(*place), evidence);
             }
             let sources: Vec<String> = ids.iter().filter_map(|id| log.cited_text(id)).collect();
-            for quote in quotations(evidence).into_iter().filter(|_| !sources.is_empty()) {
-                let is_found = sources.iter().any(|source| log.quoted.is_quoted(quote, source));
+            let has_source = !sources.is_empty() || ids.iter().any(|id| log.item(id).is_some());
+            for quote in quoted_words(evidence).into_iter().filter(|_| has_source) {
+                let is_found = sources.iter().any(|source| log.quoted.is_quoted(quote, source))
+                    || ids.iter().any(|id| log.is_item_quoted(id, quote));
                 share.count(!is_found, log.label(*place), evidence);
             }
         }
     }
     share
-}
-
-/// The words in quotation marks.
-fn quotations(text: &str) -> Vec<&str> {
-    const MARKS: [(char, char); 6] = [
-        ('"', '"'),
-        ('\u{201c}', '\u{201d}'),
-        ('\u{201e}', '\u{201c}'),
-        ('\u{ab}', '\u{bb}'),
-        ('\u{300c}', '\u{300d}'),
-        ('\u{300e}', '\u{300f}'),
-    ];
-    let mut found = Vec::new();
-    for (open, close) in MARKS {
-        let mut rest = text;
-        while let Some((inner, later)) = rest.split_once(open).and_then(|(_, after)| after.split_once(close))
-        {
-            found.extend(inner.contains(char::is_alphanumeric).then_some(inner));
-            rest = later;
-        }
-    }
-    found
 }
 
 fn copies(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare {

@@ -23,6 +23,7 @@ use super::voting::{self, ABSTAIN, CastBallot, VoteRound};
 use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context};
 use crate::quotes::is_same_text;
 use crate::sorting::{PositionGroup, PositionNames, Sorting};
+use crate::tools::SourceCitation;
 
 /// A position or reason in a summary is cut here.
 const SUMMARY_CHARS_MAX: usize = 80;
@@ -47,6 +48,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
         records: Vec::new(),
         checks: quality_checks(log),
         gate: None,
+        items: Vec::new(),
     })
 }
 
@@ -246,12 +248,18 @@ fn is_revised_in(log: &ArenaLog<'_>, place: usize, round: u32) -> bool {
 /// What a change cites: for a revision the causes that its author declares and that verify, and the critiques that it answers in
 /// words that it has not used before; for a vote the ids in its reason that the agent was shown.
 fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBallot>) -> PositionChange {
+    let mut sources: Vec<String> = Vec::new();
     let (mut cited, reason) = match ballot {
         Some(ballot) => {
             let shown = log.ids_shown(place, round);
             let ids = cited_ids(&ballot.reason).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
             let ids = ids.map(|cited| cited.id.to_uppercase()).filter(|id| shown.contains(&id.as_str()));
-            (ids.map(|id| format!("[{id}]")).collect(), Some(ballot.reason.clone()))
+            let mut cited: Vec<String> = ids.map(|id| format!("[{id}]")).collect();
+            let items = log.items_shown(round);
+            let found = SourceCitation::in_text(&log.quoted, &log.debate.brief, items, &ballot.reason);
+            sources.extend(found.iter().map(|source| source.id.clone()));
+            cited.extend(found.into_iter().map(|source| source.cited));
+            (cited, Some(ballot.reason.clone()))
         }
         None => {
             let stages = || log.stages.iter().filter_map(|stage| stage.held_by(place));
@@ -262,6 +270,8 @@ fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBall
                 format!("{id}: \"{}\"", cause.quote.trim())
             });
             let causes: Vec<String> = causes.collect();
+            let declared = said.iter().flat_map(|said| &said.changed_because);
+            sources.extend(declared.filter_map(|cause| log.item(&cause.id)).map(|item| item.id.clone()));
             let earlier = || stages().filter(|held| held.round < round).flat_map(|held| &held.said.addressed);
             let answers = said.iter().flat_map(|said| &said.addressed).filter(|answer| {
                 !earlier().any(|then| {
@@ -276,7 +286,7 @@ fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBall
     };
     cited.sort_unstable();
     cited.dedup();
-    PositionChange { cited, reason: reason.filter(|reason| !reason.is_empty()) }
+    PositionChange { cited, sources, reason: reason.filter(|reason| !reason.is_empty()) }
 }
 
 /// The name of the proposal that a vote decided for, by arena's own rule.

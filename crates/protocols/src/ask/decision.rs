@@ -339,7 +339,10 @@ mod tests {
         let seat_position = |place: usize, position: &str, cited: Option<usize>| SeatPosition {
             seat: format!("debater-{place}"),
             position: position.to_owned(),
-            change: cited.map(|n| PositionChange { cited: vec!["Debater B".to_owned(); n], reason: None }),
+            change: cited.map(|n| PositionChange {
+                cited: vec!["Debater B".to_owned(); n],
+                ..PositionChange::default()
+            }),
             ..SeatPosition::default()
         };
         let round = |round, stands| RoundPositions { round, stands, ..RoundPositions::default() };

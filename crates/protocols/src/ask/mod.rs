@@ -63,7 +63,7 @@ agon_core::protocol_options! {
 agon_core::protocol_phases! {
     /// The phases of the debate and the panel start with that protocol's name.
     pub enum AskPhase {
-        Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
+        Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions().asked_again(),
         Clerk => PhaseInfo::new("clerk", "Whether the two answers are the same", "says whether the two answers are the same", "say whether the two answers are the same"),
         DeepAnswer => PhaseInfo::new("deep/answer", "First answers of the seats that join", "answers", "answer, each on its own").first_positions(),
         DeepDebate => PhaseInfo::new("deep/debate", "Arguments", "argues", "argue"),

@@ -166,6 +166,11 @@ fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
         Some(PhaseTurn { phase: Phase::new(name, turn.phase.round), ..turn.clone() })
     };
     let turns: Vec<PhaseTurn> = debate.turns.iter().filter_map(own_turn).collect();
+    let own_turns = |turns: usize| {
+        debate.turns.iter().take(turns).filter(|turn| turn.phase.name.starts_with(prefix)).count()
+    };
+    let mut items = debate.items.clone();
+    items.iter_mut().for_each(|item| item.from_turn = own_turns(item.from_turn));
     let events = event_count(debate, prefix);
     // Later phases take more time, but a part that has ended must not change.
     let ended = turns.last().filter(|_| events < debate.events).map(|turn| turn.ended_at_ms);
@@ -173,6 +178,7 @@ fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
         brief,
         turns,
         interjections: debate.interjections.clone(),
+        items,
         outcome: None,
         at_ms: ended.unwrap_or(debate.at_ms),
         events,

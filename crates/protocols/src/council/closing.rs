@@ -13,6 +13,8 @@ use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
 use super::replies::CouncilVote;
 use super::verdict::{CouncilVerdict, decide, stated_conditions, verified_conclusion};
 use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::quotes::QuotedTexts;
+use crate::tools::SourceCitation;
 
 /// A councillor who voted against the decision, or who held out without a vote.
 #[derive(Debug, Serialize, Deserialize)]
@@ -219,9 +221,15 @@ pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     }
     for round in log.rounds.iter().filter(|round| !round.responded.is_empty()) {
         let stands = round.after.iter().map(|(seat, held)| {
-            let change = (held.changed || round.is_vote_changed(seat)).then(|| PositionChange {
-                cited: cited(log, round.number, seat, &held.because),
-                reason: Some(held.because.clone()).filter(|because| !because.is_empty()),
+            let change = (held.changed || round.is_vote_changed(seat)).then(|| {
+                let found = cited_sources(log, round.number, &held.because);
+                let mut cited = cited(log, round.number, seat, &held.because);
+                cited.extend(found.iter().map(|source| source.cited.clone()));
+                PositionChange {
+                    cited,
+                    sources: found.into_iter().map(|source| source.id).collect(),
+                    reason: Some(held.because.clone()).filter(|because| !because.is_empty()),
+                }
             });
             seat_position(seat, held.vote, change)
         });
@@ -286,6 +294,13 @@ pub(super) fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str)
     });
     let ids = challenges.map(|put| &put.id).chain(received.map(|sent| &sent.id));
     ids.filter(|id| is_named(id)).map(|id| format!("[{id}]")).collect()
+}
+
+/// What was looked up that a councillor's reason names, with words of it in quotation marks.
+fn cited_sources(log: &CouncilLog<'_>, round: u32, because: &str) -> Vec<SourceCitation> {
+    let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
+    let shown = debate.items_shown(CouncilPhase::Respond.as_str(), round);
+    SourceCitation::in_text(&quoted, &debate.brief, shown, because)
 }
 
 /// What each councillor would have voted before it read anybody.

@@ -233,6 +233,7 @@ impl Protocol for Council {
             records: vec![minutes::session_record(&log, &verdict)?],
             checks: minutes::quality_checks(&log),
             gate: None,
+            items: Vec::new(),
         })
     }
 }

@@ -313,7 +313,9 @@ impl<'a> DeepAsks<'a> {
         let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
         let others: Vec<String> = others.map(|(_, debater)| debater.name()).collect();
         let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
-        let citable: Vec<String> = citable.map(|point| point.id.clone()).collect();
+        let looked_up = self.log.debate.items_shown(DeepPhase::Debate.as_str(), round);
+        let looked_up = looked_up.filter(|item| item.text().is_some()).map(|item| item.id.clone());
+        let citable: Vec<String> = citable.map(|point| point.id.clone()).chain(looked_up).collect();
         self.parts.listed.get("argument", &[&others, &citable, open], || {
             let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
             let targets: Vec<String> = others.iter().cloned().chain(short).collect();

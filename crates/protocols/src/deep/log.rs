@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use agon_core::tools::TOOLS;
 use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
 use serde::de::DeserializeOwned;
 
@@ -11,6 +12,7 @@ use super::{DeepMode, DeepOptions, DeepPhase};
 use crate::limits::LimitCheck;
 use crate::quotes::QuotedTexts;
 use crate::sorting::is_label;
+use crate::tools::{SourceCitation, cited_item};
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -63,6 +65,8 @@ impl DebatePoint {
 pub(super) struct VerifiedArgument {
     /// The points that made it change, each with the quoted words.
     pub(super) cited: Vec<String>,
+    /// The ids of those among them that were looked up.
+    pub(super) sources: Vec<String>,
     /// The ids of the counterpoints that it answers.
     pub(super) answered: Vec<String>,
     /// The debaters whose positions it could sign.
@@ -199,6 +203,17 @@ impl<'a> DeepLog<'a> {
             }
         }
         for cause in argument.changed_because.iter().filter(|_| argument.new_position().is_some()) {
+            let looked_up = self.debate.items_shown(DeepPhase::Debate.as_str(), round);
+            if let Some(item) = cited_item(looked_up, &cause.id) {
+                match SourceCitation::verified(&self.quoted, item, &cause.quote) {
+                    Some(source) => {
+                        verified.cited.push(source.cited);
+                        verified.sources.push(source.id);
+                    }
+                    None => verified.faults.push(not_quoted(&item.id, &cause.quote)),
+                }
+                continue;
+            }
             let Some(point) = shown(&cause.id).filter(|point| point.author != place) else {
                 verified.faults.push(format!("No point of another debater has the id {:?}.", cause.id));
                 continue;
@@ -206,7 +221,7 @@ impl<'a> DeepLog<'a> {
             let (id, quote) = (&point.id, cause.quote.trim());
             match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
                 true => verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author))),
-                false => verified.faults.push(format!("The quote does not occur in [{id}]: {quote:?}.")),
+                false => verified.faults.push(not_quoted(id, quote)),
             }
         }
         for label in &argument.agrees_with {
@@ -407,9 +422,14 @@ pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
         .filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
 }
 
-/// The labels of this many debaters: `A`, `B`, `C`...
-pub(super) fn labels(count: usize) -> Vec<String> {
-    ('A'..='Z').take(count).map(String::from).collect()
+fn not_quoted(id: &str, quote: &str) -> String {
+    format!("The quote does not occur in [{id}]: {:?}.", quote.trim())
+}
+
+/// The labels of this many debaters: `A`, `B`, `C`... Where things can be looked up, no debater is `E`: `E1` is one of them.
+fn labels(brief: &Brief, count: usize) -> Vec<String> {
+    let has_tools = brief.part(TOOLS).is_some();
+    ('A'..='Z').filter(|label| !has_tools || *label != 'E').take(count).map(String::from).collect()
 }
 
 /// The models that may write the synthesis, in order, each once: the chair's, the moderator's, the debaters'.
@@ -431,7 +451,7 @@ fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
     let mut answers: Vec<(&str, Cow<'_, str>)> =
         answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.words()?))).collect();
     SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut answers);
-    let labels = labels(answers.len()).into_iter();
+    let labels = labels(&debate.brief, answers.len()).into_iter();
     labels.zip(answers).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
 }
 

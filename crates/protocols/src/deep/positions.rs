@@ -155,6 +155,7 @@ fn round_positions(
             confidence: stated.or(before.and_then(|before| before.confidence)),
             change: is_changed.then(|| PositionChange {
                 cited: verified.map(|verified| verified.cited.clone()).unwrap_or_default(),
+                sources: verified.map(|verified| verified.sources.clone()).unwrap_or_default(),
                 reason: None,
             }),
         })

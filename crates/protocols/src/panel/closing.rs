@@ -14,6 +14,8 @@ use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
 use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
+use crate::quotes::QuotedTexts;
+use crate::tools::SourceCitation;
 
 /// A judge's overall score may differ by this much from its weighted dimensions before a warning says so.
 const SCORE_GAP_MAX: f64 = 0.25;
@@ -330,9 +332,15 @@ fn position(
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed.map(|_| PositionChange {
-            cited: cited_in_change(log, judge, place, round),
-            reason: Some(verdict::change_reason(judge, round.phase)),
+        change: changed.map(|_| {
+            let found = cited_sources(log, judge, round);
+            let mut cited = cited_in_change(log, judge, place, round);
+            cited.extend(found.iter().map(|source| source.cited.clone()));
+            PositionChange {
+                cited,
+                sources: found.into_iter().map(|source| source.id).collect(),
+                reason: Some(verdict::change_reason(judge, round.phase)),
+            }
         }),
         ..SeatPosition::default()
     })
@@ -360,6 +368,13 @@ fn cited_in_change(
         Some(format!("{}:{}", found.file, found.line?))
     }));
     cited
+}
+
+/// What was looked up that a judge's reason names, with words of it in quotation marks.
+fn cited_sources(log: &PanelLog<'_>, judge: &PanelJudge<'_>, round: &PanelRound) -> Vec<SourceCitation> {
+    let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
+    let shown = debate.items_shown(round.phase.as_str(), round.number);
+    SourceCitation::in_text(&quoted, &debate.brief, shown, &judge.change_reason(round.phase))
 }
 
 /// A judge's dimension scores after the last round in which it gave any.

@@ -48,7 +48,7 @@ agon_core::protocol_options! {
 
 agon_core::protocol_phases! {
     pub enum PollPhase {
-        Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
+        Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions().asked_again(),
         Clerk => PhaseInfo::new("clerk", "Which answers are the same", "sorts the answers", "sort the answers"),
     }
 }

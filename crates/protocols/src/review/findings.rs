@@ -5,6 +5,7 @@ use agon_core::ReplyFault;
 use agon_core::wording::{excerpt, spoken};
 use serde::Serialize;
 
+use super::ReviewPhase;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::packet::line_text;
 use super::replies::{
@@ -14,6 +15,7 @@ use super::replies::{
 use super::report::sentence;
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
+use crate::tools::{SourceCitation, cited_item, named_items};
 
 /// A finding with everybody who reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -197,6 +199,8 @@ pub(super) struct ChangeEvidence {
     pub(super) cited: String,
     /// The same as a sentence of its own.
     pub(super) sentence: String,
+    /// The id of what is cited, if it was looked up.
+    pub(super) source: Option<String>,
 }
 
 /// The evidence of a judge that changed its verdict, if it verifies.
@@ -214,6 +218,10 @@ fn verified_evidence(
     reason: &ChangeReason,
 ) -> Option<ChangeEvidence> {
     let ChangeReason { kind, citation, quote } = reason;
+    if let Some(source) = looked_up(log, reason) {
+        let sentence = format!("Its evidence ({}): {}", spoken(kind.as_str()), source.cited);
+        return Some(ChangeEvidence { cited: source.cited, sentence, source: Some(source.id) });
+    }
     let cited = match kind {
         EvidenceKind::CodeLocation => log.packet().quotes_line(citation, quote).then(|| reason.sentence())?,
         EvidenceKind::MissedDetail => missed_detail(log, judge, reason)?,
@@ -223,7 +231,16 @@ fn verified_evidence(
         }
     };
     let sentence = format!("Its evidence ({}): {cited}", spoken(kind.as_str()));
-    Some(ChangeEvidence { cited, sentence })
+    Some(ChangeEvidence { cited, sentence, source: None })
+}
+
+/// What was looked up that a judge cites by its id, with words of it. It is evidence of every kind.
+fn looked_up(log: &ReviewLog<'_>, reason: &ChangeReason) -> Option<SourceCitation> {
+    let shown = || log.debate.items_shown(ReviewPhase::SecondVerdict.as_str(), 2);
+    let named = named_items(log.brief(), &reason.citation);
+    let named = named.iter().find_map(|id| cited_item(shown(), id));
+    let item = cited_item(shown(), &reason.citation).or(named)?;
+    SourceCitation::verified(&QuotedTexts::new(log.brief()), item, &reason.quote)
 }
 
 /// What a judge missed, if it is in the packet or another judge's finding. Only what verifies is named.
@@ -277,6 +294,7 @@ fn withdrawn_claim(
     Some(ChangeEvidence {
         cited: format!("{source} against {own}"),
         sentence: format!("It withdraws {own}: {source} contradicts them{text}."),
+        source: None,
     })
 }
 

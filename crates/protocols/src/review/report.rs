@@ -40,6 +40,7 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
         records: records::records(log),
         checks: Vec::new(),
         gate,
+        items: Vec::new(),
     }
 }
 
@@ -399,8 +400,12 @@ fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition
     let shown = |text: &str| excerpt(&one_line(text), CITED_CHARS_MAX);
     let said = second.changed_because.as_ref().map(|reason| shown(&reason.sentence()));
     let change = match &judge.evidence {
-        None => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
-        Some(evidence) => PositionChange { cited: vec![shown(&evidence.cited)], reason: None },
+        None => PositionChange { reason: said.filter(|said| !said.is_empty()), ..PositionChange::default() },
+        Some(evidence) => PositionChange {
+            cited: vec![shown(&evidence.cited)],
+            sources: evidence.source.iter().cloned().collect(),
+            reason: None,
+        },
     };
     position(judge, second.now.verdict, Some(change))
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use agon_core::play::{REPLY_MS, REPLY_USD, invent, play};
 use agon_core::{
     Ask, Brief, BriefFile, Debate, DebateLimits, Invalid, LOG_VERSION, LogRecord, OptionKind, Protocol,
-    Reply, Request, options, protocol,
+    Reply, Request, TableTools, ToolOffer, options, protocol,
 };
 use agon_protocols::all;
 
-/// Every protocol with its defaults, with every other value of each choice and flag, with every allowed pair of flags, and with
-/// limits.
+/// Every protocol with its defaults, with every other value of each choice and flag, with every allowed pair of flags, with
+/// limits, and with tools.
 pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
     for protocol in all() {
@@ -46,8 +46,21 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
         for limits in limits() {
             cases.push((protocol, Brief { limits, ..brief(protocol, Vec::new(), 9).unwrap() }));
         }
+        let calls = DebateLimits { calls: Some(10), ..DebateLimits::default() };
+        for limits in [DebateLimits::default(), calls] {
+            let mut brief = brief(protocol, Vec::new(), 9).unwrap();
+            brief.files.push(tools().file().unwrap());
+            cases.push((protocol, Brief { limits, ..brief }));
+        }
     }
     cases
+}
+
+/// Tools for which made-up answers ask, too.
+fn tools() -> TableTools {
+    let arguments = serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    let offer = ToolOffer { name: "files".into(), about: "Reads files.".into(), arguments };
+    TableTools { offers: vec![offer], calls: 8, tokens: 60 }
 }
 
 /// Limits that a debate reaches early, in the middle and late.

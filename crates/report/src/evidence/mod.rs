@@ -79,7 +79,11 @@ pub(crate) fn who_changed(source: &ReportSource<'_>) -> Option<ReportSection> {
 
 /// One change.
 pub(crate) fn change_block(source: &ReportSource<'_>, flip: &PositionFlip) -> ReportBlock {
-    let cited = if flip.evidenced { "with a verified citation" } else { "without a verified citation" };
+    let cited = match (flip.evidenced, flip.by_source) {
+        (false, _) => "without a verified citation",
+        (true, false) => "with a verified citation",
+        (true, true) => "with a verified citation of something that was looked up",
+    };
     let mut badges = vec![cited.to_owned()];
     badges.extend((flip.toward_majority == Some(true)).then(|| "joins most of the others".to_owned()));
     let mut pairs = vec![("From".to_owned(), flip.from.clone()), ("To".to_owned(), flip.to.clone())];

@@ -135,11 +135,17 @@ impl<'a> EvidenceFacts<'a> {
 
     /// The end of the sentence on these changes, of which `changed` seats are the authors.
     fn citation_words(&self, flips: &[&PositionFlip], changed: usize) -> String {
+        let sourced = flips.iter().filter(|flip| flip.by_source).count();
+        let looked_up = match sourced {
+            0 => String::new(),
+            1 if flips.len() == 1 => " of something that was looked up".to_owned(),
+            n => format!(" ({} of something that was looked up)", number_word(n)),
+        };
         let cited = flips.iter().filter(|flip| flip.evidenced).count();
         if cited > 0 && cited < flips.len() {
             let (with, without) = (number_word(cited), number_word(flips.len() - cited));
             let gap = if flips.len() > changed { ':' } else { ',' };
-            return format!("{gap} {with} with a verified citation and {without} without");
+            return format!("{gap} {with} with a verified citation{looked_up} and {without} without");
         }
         let how = if cited == 0 { "without" } else { "with" };
         // Where all seats changed, the sentence begins with "both" or "all".
@@ -155,7 +161,7 @@ impl<'a> EvidenceFacts<'a> {
             (true, false) => ", joining most of the others",
             (true, true) => ", moving toward the other scores",
         };
-        format!(", {each}{how} a verified citation{toward}")
+        format!(", {each}{how} a verified citation{looked_up}{toward}")
     }
 
     fn nobody_changed(&self) -> String {

@@ -28,7 +28,7 @@ fn opened() -> (Debate, LogRecord) {
 
 fn asked(id: u32, seat: &str) -> AskRecord {
     let (seat, model, prompt) = (seat.into(), "openai/alpha".into(), String::new());
-    AskRecord { id, seat, model, label: None, about: None, schema: None, prompt }
+    AskRecord { id, seat, model, label: None, about: None, schema: None, repeats: None, prompt }
 }
 
 #[test]

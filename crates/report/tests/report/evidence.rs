@@ -184,7 +184,7 @@ fn histories() -> impl Strategy<Value = PositionHistory> {
         is_unsorted,
         change: change.map(|cites| PositionChange {
             cited: if cites { vec!["a point".into()] } else { Vec::new() },
-            reason: None,
+            ..PositionChange::default()
         }),
         ..SeatPosition::default()
     });

@@ -99,7 +99,11 @@ impl EvidenceSituation {
                 position: name(cell).replace('_', " "),
                 is_unsorted: cell.contains('?'),
                 value: name(cell).parse().ok(),
-                change: changed.then_some(PositionChange { cited, reason: Some("It is cheaper.".into()) }),
+                change: changed.then_some(PositionChange {
+                    cited,
+                    reason: Some("It is cheaper.".into()),
+                    ..PositionChange::default()
+                }),
                 ..SeatPosition::default()
             })
         };

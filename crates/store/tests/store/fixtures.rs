@@ -107,6 +107,7 @@ impl TestLog {
             label: None,
             about: None,
             schema: None,
+            repeats: None,
             prompt: "0".into(),
         };
         let reply = Reply::Said {

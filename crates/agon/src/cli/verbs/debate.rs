@@ -12,7 +12,7 @@ use crate::cli::errors::CliError;
 use crate::cli::paths::process_env;
 use crate::cli::result_output::ResultOutput;
 use crate::cli::runtime::block_on;
-use crate::cli::{context_files, dry_run, output, seat_models, targets};
+use crate::cli::{context_files, dry_run, output, seat_models, table_tools, targets};
 
 /// The command of one protocol, made from its tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -28,6 +28,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .args(arguments::protocol_options(info))
         .arg(arguments::set_option())
         .args(arguments::limits())
+        .args(table_tools::arguments())
         .args(arguments::output_options())
         .arg(to_option())
         .args(info.gate.map(|_| arguments::gate_format()))
@@ -52,6 +53,7 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let context = context_files::read(args)?;
     let mut subject = targets::read_subject(info, args)?;
     subject.files.extend(context);
+    subject.files.extend(table_tools::read(args, &app)?);
     let mut brief = builder.brief(subject)?;
     seat_models::check_models(&brief, &**catalogue)?;
     if app.flag("dry-run") {

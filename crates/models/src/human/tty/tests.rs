@@ -81,6 +81,7 @@ async fn a_person_answers_at_a_real_terminal() {
         seat: "s".into(),
         ask: 1,
         attempt: 1,
+        is_again: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

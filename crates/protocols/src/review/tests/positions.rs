@@ -70,6 +70,8 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
                 from: "PASS".into(),
                 to: "FAIL".into(),
                 evidenced: !cited.is_empty(),
+                by_argument: !cited.is_empty(),
+                by_source: false,
                 toward_majority: Some(toward_majority),
                 cited: cited.into_iter().map(str::to_owned).collect(),
                 reason: said.map(str::to_owned),

@@ -1,0 +1,383 @@
+//! What seats can have looked up: files under a folder, pages of allowed hosts, tools of MCP servers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+
+use agon_context::tools::{Toolbox, ToolsConfig};
+use agon_core::ToolAnswer;
+use serde_json::{Value, json};
+
+use crate::support::call_with;
+use crate::test_server::{ServerAction, TestServer, ok};
+
+fn toolbox(sections: &str) -> Toolbox {
+    let config: ToolsConfig = toml::from_str(sections).unwrap();
+    config.iter().for_each(|(name, tool)| tool.check(name).unwrap());
+    Toolbox::new(config)
+}
+
+async fn ask(toolbox: &Toolbox, tool: &str, arguments: Value) -> Result<ToolAnswer, String> {
+    let model = toolbox.model(tool).unwrap();
+    assert!(model.is_errand());
+    let completion = model.call(&call_with(&arguments.to_string()), None).await.unwrap();
+    assert_eq!(completion.model, format!("tool/{tool}"));
+    let answer: ToolAnswer = serde_json::from_str(&completion.text).unwrap();
+    match answer.refused.clone() {
+        Some(why) => Err(why),
+        None => Ok(answer),
+    }
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let file = folder.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+/// A folder with a few files, and one beside it that nobody may read.
+fn folder() -> (tempfile::TempDir, Toolbox) {
+    let outer = tempfile::tempdir().unwrap();
+    let root = outer.path().join("root");
+    write(outer.path(), "secret.txt", "the secret");
+    write(&root, "src/queue.rs", "fn push() {\n    // The queue holds nine jobs.\n}\n");
+    write(&root, "src/Worker.rs", "// A worker takes jobs from the queue.\n");
+    write(&root, "notes.md", &(1..=1000).map(|n| format!("Line {n}.\n")).collect::<String>());
+    write(&root, "target/out.rs", "// The queue in a build folder.\n");
+    write(&root, ".gitignore", "target/\n");
+    write(&root, ".git/config", "the queue of git\n");
+    write(&root, ".env", "KEY=queue\n");
+    std::fs::write(root.join("picture.png"), b"\x89PNG\0queue").unwrap();
+    let toolbox = toolbox(&format!("[files]\nroot = {root:?}"));
+    (outer, toolbox)
+}
+
+#[tokio::test]
+async fn files_are_read_by_line_searched_and_listed() {
+    let (_outer, toolbox) = folder();
+    let files = |arguments| ask(&toolbox, "files", arguments);
+    let whole = files(json!({"path": "src/queue.rs"})).await.unwrap();
+    assert_eq!(whole.text, "1 | fn push() {\n2 |     // The queue holds nine jobs.\n3 | }\n");
+    assert_eq!(whole.source, "src/queue.rs, lines 1 to 3 of 3");
+    let part = files(json!({"path": "./notes.md", "from": 998})).await.unwrap();
+    assert_eq!((part.text.lines().next(), part.text.lines().count()), (Some(" 998 | Line 998."), 3));
+    let long = files(json!({"path": "notes.md", "to": 900})).await.unwrap();
+    assert_eq!(
+        long.source,
+        "notes.md, lines 1 to 400 of 1000; ask for the lines from 401 on in another request"
+    );
+    let listed = files(json!({"path": ""})).await.unwrap();
+    assert_eq!(listed.text, ".gitignore\nnotes.md\npicture.png\nsrc/\ntarget/\n");
+    let words = files(json!({"query": "QUEUE jobs"})).await.unwrap();
+    assert_eq!(
+        words.text,
+        "src/Worker.rs:1: // A worker takes jobs from the queue.\nsrc/queue.rs:2:     // The queue holds nine jobs.\n"
+    );
+    let expression = files(json!({"query": r"fn \w+\(\)", "path": "src"})).await.unwrap();
+    assert_eq!(expression.text, "src/queue.rs:1: fn push() {\n");
+    for (arguments, why) in [
+        (json!({"query": "nothing of this"}), "files has a line that matches"),
+        (json!({"query": "(unclosed"}), "is not a regular expression"),
+        (json!({"path": "src/none.rs"}), "does not exist"),
+        (json!({"path": "notes.md", "from": 2000}), "has 1000 lines"),
+        (json!({"path": "notes.md", "from": 0}), "counted from 1"),
+        (json!({"path": "picture.png"}), "is not a text"),
+        (json!({}), "need a `path` or a `query`"),
+    ] {
+        let refused = files(arguments.clone()).await.unwrap_err();
+        assert!(refused.contains(why), "{arguments}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_result_names_its_part_and_is_never_longer_than_it_may_be() {
+    let (outer, toolbox) = folder();
+    write(&outer.path().join("root"), "wide.txt", &format!("{}\nend\n", "x".repeat(50_000)));
+    let wide = ask(&toolbox, "files", json!({"path": "wide.txt"})).await.unwrap();
+    assert!(wide.text.contains("[... cut, 50000 characters]") && wide.text.ends_with("2 | end\n"));
+    let many = ask(&toolbox, "files", json!({"query": "Line"})).await.unwrap();
+    assert!(many.source.contains("12; there are more"), "{}", many.source);
+    let model = toolbox.model("files").unwrap();
+    let mut call = call_with(&json!({"path": "notes.md"}).to_string());
+    call.max_output_tokens = 20;
+    let small: ToolAnswer = serde_json::from_str(&model.call(&call, None).await.unwrap().text).unwrap();
+    assert!(small.text.len() <= 160 && small.source.contains("ask for the lines from"), "{small:?}");
+}
+
+#[tokio::test]
+async fn nothing_outside_the_folder_can_be_reached_by_a_path() {
+    let (outer, toolbox) = folder();
+    let absolute = outer.path().join("secret.txt");
+    for path in [
+        "../secret.txt",
+        "src/../../secret.txt",
+        "src/..",
+        "..",
+        "/etc/passwd",
+        absolute.to_str().unwrap(),
+        "~/x",
+        "..\\secret.txt",
+        "C:/x",
+        "a\0b",
+        ".git/config",
+        "SRC/../.GIT/config",
+        ".env",
+        "keys/server.pem",
+    ] {
+        for arguments in [json!({"path": path}), json!({"path": path, "query": "secret"})] {
+            let refused = ask(&toolbox, "files", arguments.clone()).await.unwrap_err();
+            assert!(!refused.contains("the secret"), "{arguments}: {refused}");
+        }
+    }
+    let found = ask(&toolbox, "files", json!({"query": "queue"})).await.unwrap();
+    assert!(
+        !found.text.contains("git") && !found.text.contains("KEY") && !found.text.contains("build"),
+        "{}",
+        found.text
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_pipes_and_devices_are_refused() {
+    use std::os::unix::fs::symlink;
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    symlink(outer.path(), root.join("up")).unwrap();
+    symlink(outer.path().join("secret.txt"), root.join("link.txt")).unwrap();
+    symlink("/dev/zero", root.join("zero")).unwrap();
+    symlink(root.join("notes.md"), root.join("inside.md")).unwrap();
+    let fifo = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.join("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    );
+    fifo.unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    for path in ["up/secret.txt", "up", "link.txt", "zero", "inside.md", "pipe", "socket"] {
+        for arguments in [json!({"path": path}), json!({"path": path, "query": "secret"})] {
+            assert!(ask(&toolbox, "files", arguments.clone()).await.is_err(), "{arguments}");
+        }
+    }
+    let found = ask(&toolbox, "files", json!({"query": "secret"})).await;
+    assert!(found.unwrap_err().contains("has a line that matches"));
+    let listed = ask(&toolbox, "files", json!({"path": "."})).await.unwrap();
+    assert!(
+        !listed.text.contains("up") && !listed.text.contains("pipe") && !listed.text.contains("link"),
+        "{}",
+        listed.text
+    );
+    drop(socket);
+}
+
+fn host(server: &TestServer) -> String {
+    server.url("").trim_start_matches("http://").to_owned()
+}
+
+fn redirect(to: &str) -> ServerAction {
+    let head =
+        format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    ServerAction::Send(head.into_bytes())
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_host_is_fetched_as_text() {
+    let server = TestServer::start(|path| match path {
+        "/page" => ok(
+            "text/html; charset=utf-8",
+            "<html><head><title>Queue</title><script>evil()</script></head><body><p>The queue holds <b>nine</b> jobs.</p><p>It drops &amp; logs.</p></body></html>",
+        ),
+        "/moved" => redirect("/page"),
+        "/picture" => ok("image/png", b"\x89PNG"),
+        "/long" => ok("text/plain", "word ".repeat(20_000)),
+        "/huge" => ok("text/plain", "x".repeat(3 << 20)),
+        "/loop" => redirect("/loop"),
+        _ => ServerAction::Send(
+            b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
+        ),
+    });
+    let toolbox = toolbox(&format!("[fetch]\nallow = [{:?}]", host(&server)));
+    let fetch = |path: &str| ask(&toolbox, "fetch", json!({"url": server.url(path)}));
+    for path in ["/page", "/moved"] {
+        let page = fetch(path).await.unwrap();
+        assert_eq!(page.text, "Queue\nThe queue holds nine jobs.\nIt drops & logs.\n");
+        assert_eq!(page.source, server.url("/page"));
+    }
+    let long = fetch("/long").await.unwrap();
+    assert!(long.source.contains(", the first ") && long.text.len() <= 16 * 1024, "{}", long.source);
+    for (path, why) in [
+        ("/picture", "is not a text"),
+        ("/huge", "has more than 2 MB"),
+        ("/loop", "redirects more than 5 times"),
+        ("/none", "answers with HTTP 404"),
+    ] {
+        let refused = fetch(path).await.unwrap_err();
+        assert!(refused.contains(why), "{path}: {refused}");
+    }
+    let offer = &toolbox.offers(&["fetch".to_owned()]).await.unwrap()[0];
+    assert!(offer.about.contains(&host(&server)));
+}
+
+#[tokio::test]
+async fn a_host_that_is_not_allowed_and_a_private_address_are_refused_also_after_a_redirect() {
+    let private = TestServer::start(|_| ok("text/plain", "the secret"));
+    let (elsewhere, port) = (private.url("/x"), private.url("").rsplit_once(':').unwrap().1.to_owned());
+    let by_name = format!("http://localhost:{port}/x");
+    let (to, named) = (elsewhere.clone(), by_name.clone());
+    let server = TestServer::start(move |path| match path {
+        "/elsewhere" => redirect(&to),
+        "/name" => redirect(&named),
+        "/metadata" => redirect("http://169.254.169.254/latest"),
+        "/file" => redirect("file:///etc/passwd"),
+        _ => ok("text/plain", "public"),
+    });
+    let (host, other) = (host(&server), host(&private));
+    let listed = toolbox(&format!("[fetch]\nallow = [{host:?}]"));
+    for url in [
+        elsewhere.clone(),
+        by_name.clone(),
+        server.url("/elsewhere"),
+        server.url("/name"),
+        server.url("/metadata"),
+        server.url("/file"),
+        "http://[::1]/".to_owned(),
+        "not an address".to_owned(),
+    ] {
+        let refused = ask(&listed, "fetch", json!({"url": url})).await.unwrap_err();
+        assert!(!refused.contains("the secret"), "{url}: {refused}");
+    }
+    assert_eq!(private.heads().len(), 0, "nothing was sent there");
+    // A name of this machine is allowed, but its address is not: only `localhost` itself may mean it.
+    let named = toolbox("[fetch]\nallow = [\"localhost.localdomain\", \"*.localhost\"]");
+    for name in ["localhost.localdomain", "a.localhost"] {
+        let url = format!("http://{name}:{port}/x");
+        assert!(ask(&named, "fetch", json!({"url": url})).await.is_err(), "{url}");
+    }
+    assert_eq!(private.heads().len(), 0, "nothing was sent there");
+    let both = toolbox(&format!("[fetch]\nallow = [{host:?}, {other:?}, \"localhost\"]"));
+    for url in [server.url("/elsewhere"), server.url("/name"), by_name] {
+        let found = ask(&both, "fetch", json!({"url": url})).await.unwrap();
+        assert_eq!(found.text, "the secret\n", "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_configured_is_refused_before_the_debate() {
+    let toolbox = toolbox("");
+    for (name, why) in [("fetch", "[tools.fetch]"), ("wiki", "add [tools.wiki]")] {
+        let refused = toolbox.offers(&[name.to_owned()]).await.unwrap_err();
+        assert!(refused.0.contains(why), "{refused:?}");
+        assert!(toolbox.model(name).is_err());
+    }
+}
+
+/// Answers one message of a client of MCP; `None` for a notification.
+fn mcp_answer(message: &Value) -> Option<Value> {
+    let result = match message["method"].as_str()? {
+        "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "test", "version": "1"}}),
+        "tools/list" => json!({"tools": [
+            {"name": "search", "description": "Searches\n the tickets.", "inputSchema": {"type": "object", "properties": {"words": {"type": "string"}}}},
+            {"name": "fail", "inputSchema": {"type": "object"}}
+        ]}),
+        "tools/call" if message["params"]["name"] == "search" => {
+            let words = message["params"]["arguments"]["words"].as_str().unwrap_or_default().to_owned();
+            json!({"content": [{"type": "text", "text": format!("Ticket 7 is about {words}.")}]})
+        }
+        "tools/call" => json!({"content": [{"type": "text", "text": "no such ticket"}], "isError": true}),
+        _ => return None,
+    };
+    Some(json!({"jsonrpc": "2.0", "id": message.get("id")?, "result": result}))
+}
+
+async fn check_mcp(toolbox: &Toolbox) {
+    let offers = toolbox.offers(&["tickets".to_owned()]).await.unwrap();
+    let named: Vec<(&str, &str)> =
+        offers.iter().map(|offer| (offer.name.as_str(), offer.about.as_str())).collect();
+    assert_eq!(
+        named,
+        [("tickets.search", "Searches the tickets."), ("tickets.fail", "It has no description.")]
+    );
+    assert_eq!(offers[0].arguments["properties"]["words"]["type"], "string");
+    for _ in 0..2 {
+        let found = ask(toolbox, "tickets.search", json!({"words": "queues"})).await.unwrap();
+        assert_eq!(found.text, "Ticket 7 is about queues.\n");
+        assert_eq!(found.source, r#"search with {"words":"queues"}"#);
+    }
+    assert_eq!(ask(toolbox, "tickets.fail", json!({})).await.unwrap_err(), "the tool failed: no such ticket");
+}
+
+/// A server in a few lines of shell: it finds the id of a message and answers by its method.
+fn mcp_script() -> String {
+    let case = |pattern: &str, method: &str, params: Value| {
+        let answer =
+            mcp_answer(&json!({"id": "ID", "method": method, "params": params})).unwrap().to_string();
+        let (before, after) = answer.split_once("\"ID\"").unwrap();
+        format!("*{pattern}*) printf '%s%s%s\\n' '{before}' \"$id\" '{after}' ;;\n")
+    };
+    let cases = [
+        case("'\"initialize\"'", "initialize", json!({})),
+        case("'\"tools/list\"'", "tools/list", json!({})),
+        case("'\"search\"'", "tools/call", json!({"name": "search", "arguments": {"words": "queues"}})),
+        case("'\"fail\"'", "tools/call", json!({"name": "fail"})),
+    ];
+    let head = "while read -r line; do\nid=${line#*\"id\":}\nid=${id%%[,\\}]*}\ncase $line in\n";
+    format!("{head}{}esac\ndone", cases.concat())
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_tools_of_a_program_that_speaks_mcp_are_listed_and_called() {
+    let command = json!(["/bin/sh", "-c", mcp_script()]);
+    check_mcp(&toolbox(&format!("[tickets]\ncommand = {command}"))).await;
+    let missing = toolbox("[tickets]\ncommand = [\"/no/such/program\"]");
+    let refused = missing.offers(&["tickets".to_owned()]).await.unwrap_err();
+    assert!(refused.0.contains("cannot be started") && refused.0.contains("[tools.tickets]"), "{refused:?}");
+}
+
+fn serve_mcp(stream: &TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+            let (name, value) = line.split_once(':').unwrap_or_default();
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse().ok()?;
+            }
+            head.push_str(&line);
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let response = match mcp_answer(&message).map(|answer| answer.to_string()) {
+            Some(answer) => {
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{answer}",
+                    answer.len()
+                )
+            }
+            None if head.starts_with("POST") => {
+                "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".to_owned()
+            }
+            None => "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        };
+        let mut out = stream;
+        out.write_all(response.as_bytes()).ok()?;
+    }
+}
+
+#[tokio::test]
+async fn the_tools_of_an_address_that_speaks_mcp_are_listed_and_called() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || serve_mcp(&stream));
+        }
+    });
+    check_mcp(&toolbox(&format!("[tickets]\nurl = {url:?}"))).await;
+}

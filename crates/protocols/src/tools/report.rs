@@ -1,0 +1,153 @@
+//! What readers are told of what was looked up: who asked for it and why, what it was, who cited it, and who changed its mind on it.
+
+use agon_core::wording::{joined, seat_name};
+use agon_core::{
+    Debate, DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply,
+    ReportBlock, ReportItem, ReportSection, SectionKind, ToolItem,
+};
+use serde_json::Value;
+
+use super::cited_item;
+use crate::quotes::QuotedTexts;
+
+/// Adds every item to a view: as data, and as a section of the report.
+pub(super) fn add_items(view: &mut DebateView, seen: &Debate) {
+    let quoted = QuotedTexts::new(&seen.brief);
+    view.items = seen.items.iter().map(|item| record(&view.positions, seen, &quoted, item)).collect();
+    if view.items.is_empty() {
+        return;
+    }
+    let blocks = vec![ReportBlock::Items(view.items.iter().map(entry).collect())];
+    view.outline.details.insert(0, ReportSection::new(SectionKind::Part, "What was looked up", blocks));
+}
+
+fn record(
+    positions: &PositionHistory,
+    seen: &Debate,
+    quoted: &QuotedTexts<'_>,
+    item: &ToolItem,
+) -> ItemRecord {
+    let (status, source, detail) = match &item.finding {
+        ItemFinding::Pending => (ItemStatus::Pending, None, None),
+        ItemFinding::Found { source, .. } => (ItemStatus::Found, Some(source.clone()), None),
+        ItemFinding::Refused(why) => (ItemStatus::Refused, None, Some(why.clone())),
+        ItemFinding::LeftOut { source, tokens, left } => {
+            let detail = format!("it has about {tokens} tokens, and {left} were left (--tool-tokens)");
+            (ItemStatus::LeftOut, Some(source.clone()), Some(detail))
+        }
+    };
+    ItemRecord {
+        id: item.id.clone(),
+        tool: item.tool.clone(),
+        arguments: item.arguments.clone(),
+        status,
+        source,
+        detail,
+        asked_by: item.askers.clone(),
+        cited_by: citations(seen, quoted, item),
+        changed: changes(positions, &item.id),
+    }
+}
+
+/// Who changed its position on an item.
+fn changes(positions: &PositionHistory, id: &str) -> Vec<ItemCitation> {
+    let mut changes = Vec::new();
+    for round in &positions.rounds {
+        for held in &round.stands {
+            let is_cause =
+                |change: &agon_core::PositionChange| change.sources.iter().any(|source| source == id);
+            if held.change.as_ref().is_some_and(is_cause) {
+                let (seat, label) = (held.seat.clone(), held.label.clone());
+                changes.push(ItemCitation { seat, label, round: round.round, verified: true });
+            }
+        }
+    }
+    changes
+}
+
+fn entry(item: &ItemRecord) -> ReportItem {
+    let text = match &item.source {
+        Some(source) => format!("{}: {source}", item.tool),
+        None => format!("{} {}", item.tool, item.arguments),
+    };
+    let asked = item.asked_by.iter().map(|asker| {
+        let name = asker.label.clone().unwrap_or_else(|| seat_name(&asker.seat));
+        match asker.why.as_str() {
+            "" => name,
+            why => format!("{name} (\u{201c}{why}\u{201d})"),
+        }
+    });
+    let mut note = vec![format!("Asked for by {}.", joined(&asked.collect::<Vec<_>>()))];
+    let detail = item.detail.as_deref().unwrap_or_default();
+    match item.status {
+        ItemStatus::Pending => note.push("It was not looked up yet.".to_owned()),
+        ItemStatus::Refused => note.push(format!("Nothing was looked up: {detail}.")),
+        ItemStatus::LeftOut => note.push(format!("Left out: {detail}.")),
+        ItemStatus::Found => {}
+    }
+    let cited: Vec<String> = item.cited_by.iter().map(cited_words).collect();
+    note.push(match cited.is_empty() {
+        true => "Nobody cited it.".to_owned(),
+        false => format!("Cited by {}.", joined(&cited)),
+    });
+    let changed: Vec<String> = item.changed.iter().map(who_and_when).collect();
+    if !changed.is_empty() {
+        note.push(format!("It changed the mind of {}.", joined(&changed)));
+    }
+    ReportItem { who: Some(format!("[{}]", item.id)), text, note: Some(note.join(" ")) }
+}
+
+fn cited_words(citation: &ItemCitation) -> String {
+    let quoted = if citation.verified { " with a quote that verifies" } else { "" };
+    format!("{}{quoted}", who_and_when(citation))
+}
+
+fn who_and_when(citation: &ItemCitation) -> String {
+    let name = citation.label.clone().unwrap_or_else(|| seat_name(&citation.seat));
+    match citation.round {
+        0 => name,
+        round => format!("{name} in round {round}"),
+    }
+}
+
+/// Who cites an item: each seat once in each round, with a verified quote if there is one.
+fn citations(seen: &Debate, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Vec<ItemCitation> {
+    let mut citations: Vec<ItemCitation> = Vec::new();
+    for turn in &seen.turns {
+        for (ask, reply) in turn.settled() {
+            let Some(verified) = cites(reply, quoted, item) else { continue };
+            let (seat, label, round) = (ask.seat.clone(), ask.label.clone(), turn.phase.round);
+            match citations.iter_mut().find(|known| known.seat == seat && known.round == round) {
+                Some(known) => known.verified |= verified,
+                None => citations.push(ItemCitation { seat, label, round, verified }),
+            }
+        }
+    }
+    citations
+}
+
+/// Whether a reply cites an item, and then whether it quotes its words beside the id.
+fn cites(reply: &Reply, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Option<bool> {
+    let id = format!("[{}]", item.id);
+    match reply.value() {
+        Some(value) => value_cites(value, quoted, item, &id),
+        None => reply.words().filter(|words| words.contains(&id)).map(|_| false),
+    }
+}
+
+fn value_cites(value: &Value, quoted: &QuotedTexts<'_>, item: &ToolItem, id: &str) -> Option<bool> {
+    let inner: Vec<&Value> = match value {
+        Value::String(text) => {
+            let names = text.contains(id) || cited_item([item], text).is_some();
+            return names.then_some(false);
+        }
+        Value::Array(entries) => entries.iter().collect(),
+        Value::Object(fields) => fields.values().collect(),
+        _ => return None,
+    };
+    let found: Vec<bool> =
+        inner.into_iter().filter_map(|inner| value_cites(inner, quoted, item, id)).collect();
+    let quote = value.get("quote").and_then(Value::as_str).zip(item.text());
+    let is_quoted = quote.is_some_and(|(quote, text)| quoted.is_quoted_item(quote, text));
+    (!found.is_empty()).then(|| is_quoted || found.contains(&true))
+}

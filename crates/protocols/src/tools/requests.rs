@@ -1,0 +1,115 @@
+//! How a reply carries requests, and how they are taken out of it before others read it.
+//!
+//! A structured reply has them in its field `requests`. A reply in plain text ends with one JSON object, `{"requests": [..]}`, in a
+//! code fence or not.
+
+use agon_core::{Reply, ToolRequest};
+use serde_json::{Map, Value};
+
+/// The field of a reply that holds its requests.
+pub(super) const FIELD: &str = "requests";
+/// The longest reason that a report shows.
+const WHY_CHARS_MAX: usize = 300;
+
+/// Takes the requests out of a reply. What is no request is dropped.
+pub(super) fn take_requests(reply: &mut Reply) -> Vec<ToolRequest> {
+    let Reply::Said { text, value, .. } = reply else { return Vec::new() };
+    let listed = match value {
+        Some(Value::Object(fields)) => fields.shift_remove(FIELD),
+        Some(_) => None,
+        None => cut_from_text(text),
+    };
+    let Some(Value::Array(listed)) = listed else { return Vec::new() };
+    listed.into_iter().filter_map(read_request).collect()
+}
+
+/// The value of a reply without its requests.
+pub(super) fn without_requests(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.shift_remove(FIELD);
+    }
+    value
+}
+
+/// Cuts the requests from the end of a text, with the code fence around them.
+fn cut_from_text(text: &mut String) -> Option<Value> {
+    let whole = text.trim_end().trim_end_matches("```").trim_end();
+    if !whole.ends_with('}') {
+        return None;
+    }
+    let mut starts = whole.rmatch_indices('{').map(|(at, _)| at);
+    let (start, mut fields) = starts.find_map(|at| {
+        let fields: Map<String, Value> = serde_json::from_str(whole.get(at..)?).ok()?;
+        fields.contains_key(FIELD).then_some((at, fields))
+    })?;
+    let before = whole.get(..start)?.trim_end();
+    let before = before.strip_suffix("```json").or_else(|| before.strip_suffix("```")).unwrap_or(before);
+    *text = before.trim_end().to_owned();
+    fields.shift_remove(FIELD)
+}
+
+fn read_request(listed: Value) -> Option<ToolRequest> {
+    let mut request: ToolRequest = serde_json::from_value(listed).ok()?;
+    request.tool = request.tool.trim().to_owned();
+    request.why = request.why.split_whitespace().collect::<Vec<_>>().join(" ");
+    request.why = request.why.chars().take(WHY_CHARS_MAX).collect();
+    // Some servers can only write an object that they know the fields of, and write any other as text.
+    if let Some(written) = request.arguments.as_str() {
+        request.arguments = serde_json::from_str(written).unwrap_or(request.arguments);
+    }
+    // Some servers must write every field, and write null for those that are not set.
+    if let Value::Object(arguments) = &mut request.arguments {
+        arguments.retain(|_, value| !value.is_null());
+    }
+    Some(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_core::CallUsage;
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(text: &str, value: Option<Value>) -> Reply {
+        let (text, model, usage) = (text.to_owned(), "one/a".to_owned(), CallUsage::default());
+        Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
+    }
+
+    #[test]
+    fn a_structured_reply_loses_its_requests() {
+        let listed = json!([
+            {"tool": " files ", "arguments": {"path": "a.md", "from": null}, "why": "to\n see"},
+            {"tool": "files", "arguments": "{\"query\": \"retry\"}"},
+            {"arguments": {}}, "nonsense"
+        ]);
+        let mut reply = said("", Some(json!({"vote": "PASS", "requests": listed})));
+        let requests = take_requests(&mut reply);
+        assert_eq!(reply.value(), Some(&json!({"vote": "PASS"})));
+        assert_eq!(requests.len(), 2);
+        assert_eq!((requests[0].tool.as_str(), requests[0].why.as_str()), ("files", "to see"));
+        assert_eq!(requests[0].arguments, json!({"path": "a.md"}));
+        assert_eq!(requests[1].arguments, json!({"query": "retry"}));
+    }
+
+    #[test]
+    fn a_plain_reply_ends_with_its_requests_and_others_do_not_read_them() {
+        let object = r#"{"requests": [{"tool": "files", "arguments": {"path": "a.md"}, "why": "x"}]}"#;
+        for text in [
+            format!("Use {{braces}}.\n\n{object}"),
+            format!("Use {{braces}}.\n```json\n{object}\n```\n"),
+            format!("Use {{braces}}. {object}  "),
+        ] {
+            let mut reply = said(&text, None);
+            assert_eq!(take_requests(&mut reply).len(), 1, "{text}");
+            assert_eq!(reply.text(), Some("Use {braces}."));
+        }
+        for text in
+            ["No requests.", "{\"requests\": 1} and more", "{\"request\": []}", object.trim_end_matches('}')]
+        {
+            let mut reply = said(text, None);
+            assert_eq!((take_requests(&mut reply).len(), reply.text()), (0, Some(text)));
+        }
+    }
+}
