@@ -132,8 +132,24 @@ function readable(text) {
   return shown;
 }
 
+/** Keeps the newest phase in sight until the reader scrolls somewhere else. */
+function followedPhase() {
+  let isFollowing = true;
+  const isAtEnd = () => innerHeight + scrollY > document.documentElement.scrollHeight - 40;
+  for (const kind of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+    addEventListener(kind, () => { isFollowing = isAtEnd(); }, { passive: true });
+  }
+  return () => {
+    const newest = findAll('.seats .phase').at(-1);
+    if (!isFollowing || !newest || find('.your-turn') || newest.getBoundingClientRect().top < innerHeight * 0.6) return;
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    scrollBy({ top: newest.getBoundingClientRect().top - innerHeight * 0.3, behavior: isCalm ? 'instant' : 'smooth' });
+  };
+}
+
 function liveScreen(root) {
   const id = root.dataset.debate;
+  const follow = followedPhase();
   const streams = new Map();
   const showStream = (ask) => {
     const words = find(`[data-ask="${ask}"] .stream`);
@@ -162,6 +178,7 @@ function liveScreen(root) {
       bindForms();
     }
     streams.forEach((_, ask) => showStream(ask));
+    follow();
   });
   const finish = async () => {
     events.close();
