@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{invent, play};
 use agon_core::{
-    AbsenceReason, Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, PhaseTurn, Protocol,
-    Reply, Request, options, protocol,
+    AbsenceReason, Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, OptionKind,
+    PhaseTurn, Protocol, Reply, Request, options, protocol,
 };
 use agon_report::{DebateExcerpt, LiveView, yaml};
 use serde_json::{Value, json};
@@ -117,13 +117,16 @@ fn a_page_with_seven_seats_and_four_rounds_is_at_most_300_kb() {
         "A team that writes down why it decided can change its mind later for a reason. ".repeat(25);
     for protocol in agon_protocols::all() {
         let rounds = ["min_rounds", "max_rounds", "rounds"].map(|key| (key.to_owned(), "4".to_owned()));
-        let known = |key: &str| protocol.info().options.iter().any(|option| option.key == key);
+        let takes_four =
+            |kind: OptionKind| matches!(kind, OptionKind::Int(low, high) if (low..=high).contains(&4));
+        let options = protocol.info().options;
+        let known = |key: &str| options.iter().any(|option| option.key == key && takes_four(option.kind));
         let rounds = rounds.into_iter().filter(|(key, _)| known(key));
         let request = Request {
             question: "Should the team adopt the queue?".into(),
             files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
             models: (1..=7).map(|number| format!("vendor/model-{number}")).collect(),
-            options: options::resolve(protocol.info().options, rounds).unwrap(),
+            options: options::resolve(options, rounds).unwrap(),
             ..Request::default()
         };
         let seats = protocol.seats(&request).unwrap();

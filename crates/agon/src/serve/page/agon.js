@@ -28,11 +28,11 @@ async function act(button, message, action) {
   if (isBusy.has(button)) return;
   isBusy.add(button);
   button.disabled = true;
-  if (message) message.textContent = '';
+  message.textContent = '';
   try {
     await action();
   } catch (error) {
-    if (message) message.textContent = error.message; else throw error;
+    message.textContent = error.message;
   } finally {
     isBusy.delete(button);
     button.disabled = false;
@@ -65,7 +65,7 @@ function swapPart(fresh, name) {
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-open]');
   if (!button) return;
-  act(button, null, async () => {
+  act(button, button.nextElementSibling, async () => {
     const opened = await send('/debates', JSON.parse(button.dataset.open));
     location.assign(`/debates/${opened.id}`);
   });
@@ -132,8 +132,24 @@ function readable(text) {
   return shown;
 }
 
+/** Keeps the newest phase in sight until the reader scrolls somewhere else. */
+function followedPhase() {
+  let isFollowing = true;
+  const isAtEnd = () => innerHeight + scrollY > document.documentElement.scrollHeight - 40;
+  for (const kind of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+    addEventListener(kind, () => { isFollowing = isAtEnd(); }, { passive: true });
+  }
+  return () => {
+    const newest = findAll('.seats .phase').at(-1);
+    if (!isFollowing || !newest || find('.your-turn') || newest.getBoundingClientRect().top < innerHeight * 0.6) return;
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    scrollBy({ top: newest.getBoundingClientRect().top - innerHeight * 0.3, behavior: isCalm ? 'instant' : 'smooth' });
+  };
+}
+
 function liveScreen(root) {
   const id = root.dataset.debate;
+  const follow = followedPhase();
   const streams = new Map();
   const showStream = (ask) => {
     const words = find(`[data-ask="${ask}"] .stream`);
@@ -162,6 +178,7 @@ function liveScreen(root) {
       bindForms();
     }
     streams.forEach((_, ask) => showStream(ask));
+    follow();
   });
   const finish = async () => {
     events.close();
@@ -308,10 +325,10 @@ function newScreen(form) {
   });
 
   const addFile = (path, text) => {
-    const row_ = document.importNode(find('template[data-file]', form).content, true);
-    if (path) find('[name=path]', row_).value = path;
-    find('[name=text]', row_).value = text;
-    find('[data-files]', form).append(row_);
+    const file = document.importNode(find('template[data-file]', form).content, true);
+    if (path) find('[name=path]', file).value = path;
+    find('[name=text]', file).value = text;
+    find('[data-files]', form).append(file);
     changed();
   };
   const addModel = (name) => {

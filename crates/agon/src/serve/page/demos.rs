@@ -31,7 +31,10 @@ pub fn demo_cards() -> Markup {
 
 /// A button that starts a demo.
 pub fn demo_button(request: &Value) -> Markup {
-    html! { button type="button" class="demo" data-open=(request) { "Watch the demo" } }
+    html! {
+        button type="button" class="demo" data-open=(request) { "Watch the demo" }
+        span class="refused" role="alert" data-message {}
+    }
 }
 
 /// What to send to `POST /api/v1/debates` for the demo of a protocol.

@@ -52,7 +52,7 @@ pub async fn new_screen(
                 (limits())
             }
             aside class="side" {
-                section class="panel" aria-labelledby="estimate-title" {
+                section class="side-box" aria-labelledby="estimate-title" {
                     h2 id="estimate-title" { "What it would take" }
                     div data-estimate aria-live="polite" { p class="note" { "Write a question to see an estimate." } }
                     p class="refused" role="alert" data-message {}
@@ -218,7 +218,7 @@ fn known_models(models: &Value) -> Markup {
     let text =
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     html! {
-        section class="panel models" aria-labelledby="models-title" data-models {
+        section class="side-box models" aria-labelledby="models-title" data-models {
             h2 id="models-title" { "Models" }
             p class="note" data-probed { "Which providers answer is not known yet." }
             ul {
