@@ -150,6 +150,14 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --max-calls <N>       The most calls, counting every attempt
           --max-tokens <N>      The most tokens, input and output together
 
+    Tools:
+          --tools <NAME,..>  What the seats may have looked up between phases: files (under this
+                             folder), fetch, or a server of [tools] in your agon.toml. At most 3
+                             requests of one reply and 12 of one round are run
+          --tool-calls <N>   The most requests that are run in the debate [default: 24]
+          --tool-tokens <N>  How many tokens all that is looked up may have; what does not fit is left
+                             out as a whole [default: 24000]
+
     Output:
           --json          Print one JSON document on stdout and nothing else there
           --events        Print the log on stdout as it happens, one JSON event per line
