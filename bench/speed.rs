@@ -4,6 +4,9 @@
 //! in a row, the store on. Each figure has the machine's own ideal beside it, measured in the same run with a bare
 //! client; CPU is compared with the same calls made by the bare `genai` client (`bench/genai_client`, built on first use).
 //! CPU and memory are read from `/proc`, so those two are for Linux.
+//!
+//! Words after `--` choose parts: `one` (start and one debate), `many` (1,000 and 10,000 debates), `store` (100,000 debates in
+//! the store), `evidence`. Without any, all of them run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::fs;
@@ -15,6 +18,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_mock::{MockServer, MockSettings, converging_debate};
+
+mod evidence;
+mod large_store;
 
 const DELAY: Duration = Duration::from_millis(20);
 const CALLS: u32 = 12;
@@ -43,10 +49,23 @@ fn main() {
         DELAY.as_millis()
     );
     println!("{:<44} {:>12} {:>14} {:>10}", "", "agon", "bare client", "target");
-    bench.start();
-    bench.one_debate();
-    let thousand = bench.thousand();
-    bench.ten_thousand(&thousand);
+    let named: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let is_wanted = |part: &str| named.is_empty() || named.iter().any(|name| name == part);
+    if is_wanted("one") {
+        bench.start();
+        bench.one_debate();
+    }
+    if is_wanted("many") {
+        let thousand = bench.thousand();
+        bench.ten_thousand(&thousand);
+    }
+    if is_wanted("store") {
+        bench.run(1, 1);
+        large_store::measure(&home, &home.join("agon.db"));
+    }
+    if is_wanted("evidence") {
+        evidence::measure();
+    }
     drop(mock);
     fs::remove_dir_all(home).unwrap();
 }

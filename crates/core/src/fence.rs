@@ -29,14 +29,14 @@ pub struct Fence {
 /// The speakers of chat formats.
 const CHAT_SPEAKERS: &[&str] = &["system", "user", "assistant", "human", "developer", "tool"];
 
-/// Control tokens of chat templates, and how they are written so that no tokenizer takes them for one.
+/// Control tokens of chat templates in lower case, and how they are written so that no tokenizer takes them for one.
 const CONTROL: &[(&str, &str)] = &[
     ("<|", "< |"),
     ("|>", "| >"),
-    ("[INST]", "[ INST ]"),
-    ("[/INST]", "[ /INST ]"),
-    ("<<SYS>>", "< <SYS> >"),
-    ("<</SYS>>", "< </SYS> >"),
+    ("[inst]", "[ INST ]"),
+    ("[/inst]", "[ /INST ]"),
+    ("<<sys>>", "< <SYS> >"),
+    ("<</sys>>", "< </SYS> >"),
     ("<start_of_turn>", "< start_of_turn >"),
     ("<end_of_turn>", "< end_of_turn >"),
 ];
@@ -83,7 +83,9 @@ impl Fence {
     pub fn defuse(&self, text: &str) -> String {
         let mut clean = replace_ignoring_case(&shown(text), &self.marker, "[code removed]");
         if clean.contains(['<', '[', '|']) {
-            for (token, written) in CONTROL {
+            // Writing one token with a space cannot make another, so those that are not here now never will be.
+            let lower = clean.to_ascii_lowercase();
+            for (token, written) in CONTROL.iter().filter(|(token, _)| lower.contains(token)) {
                 clean = replace_ignoring_case(&clean, token, written);
             }
         }
@@ -264,10 +266,11 @@ impl NameMask {
                 );
             }
         }
-        let seated = |names: &[&str]| {
-            let models = brief.seats.iter().map(|seat| seat.model.to_ascii_lowercase());
-            models.into_iter().any(|model| names.iter().any(|name| model.contains(name)))
-        };
+        let mut models: Vec<String> =
+            brief.seats.iter().map(|seat| seat.model.to_ascii_lowercase()).collect();
+        models.dedup();
+        let seated =
+            |names: &[&str]| models.iter().any(|model| names.iter().any(|name| model.contains(name)));
         for names in FAMILIES {
             let seated = seated(names);
             names.iter().for_each(|name| add(name, seated && !COMMON.contains(name)));

@@ -123,6 +123,13 @@ impl Engine {
         &*self.models
     }
 
+    /// How many debates it makes sense to run at once. More could only wait for a call to end, and each takes memory.
+    pub fn debates_at_once_max(&self) -> usize {
+        // A debate that has no call under way waits for the disk, or until it may try again.
+        const DEBATES_PER_CALL: usize = 4;
+        self.settings.concurrent_calls.saturating_mul(DEBATES_PER_CALL)
+    }
+
     /// Opens a debate and runs it to its end.
     pub async fn open(
         &self,

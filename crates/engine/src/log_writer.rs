@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::LogRecord;
+use agon_core::{Event, LogRecord};
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
@@ -32,6 +32,8 @@ pub(crate) struct LogWriter<'a> {
 struct RunningAppend<'a> {
     future: BoxFuture<'a, Result<(), StoreError>>,
     count: u64,
+    /// Whether it ends the debate, and with it the lease.
+    is_last: bool,
     /// The same records again, if somebody watches.
     for_watcher: Vec<Arc<LogRecord>>,
 }
@@ -92,14 +94,18 @@ impl<'a> LogWriter<'a> {
         // The first append of a new debate leases it, and may have done so even if nobody waits for the result.
         self.lease.is_held = true;
         let count = records.len() as u64;
-        self.append = Some(RunningAppend { future: self.store.append(self.id, records), count, for_watcher });
+        let is_last = records.last().is_some_and(|last| matches!(last.entry.event, Event::Closed { .. }));
+        let future = self.store.append(self.id, records);
+        self.append = Some(RunningAppend { future, count, is_last, for_watcher });
     }
 
     /// Completes when the running append does; never if there is none. Safe to drop and call again.
     pub(crate) async fn append_done(&mut self) -> Result<(), StoreError> {
         let Some(append) = &mut self.append else { return std::future::pending().await };
         let result = append.future.as_mut().await;
-        let Some(RunningAppend { count, for_watcher, .. }) = self.append.take() else { return result };
+        let Some(RunningAppend { count, is_last, for_watcher, .. }) = self.append.take() else {
+            return result;
+        };
         if let Err(why) = result {
             // The record that creates a debate also leases it. If it was not stored, there is no lease to release.
             if self.durable_count == 0 {
@@ -108,6 +114,7 @@ impl<'a> LogWriter<'a> {
             return Err(why);
         }
         self.durable_count += count;
+        self.lease.is_held &= !is_last;
         if let Some(watcher) = &self.watch.records {
             for record in for_watcher {
                 // The receiver may be gone; the debate does not depend on it.

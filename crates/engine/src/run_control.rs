@@ -98,7 +98,7 @@ impl StopSignal {
     }
 
     /// Waits until [`stop`](Self::stop) is called.
-    pub(crate) async fn stopped(&self) {
+    pub async fn stopped(&self) {
         // The sender lives as long as `self`, so the wait cannot fail.
         let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
     }

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 /// Keeps the logs of debates. A log changes only by appending to it.
 pub trait Store: Send + Sync {
     /// Appends records to the log of a debate. When the future completes, either all of them are durable or none is.
-    /// A record with `seq` 0 creates the debate and leases it; any other append needs the lease.
+    /// A record with `seq` 0 creates the debate and leases it; any other append needs the lease, and `Closed` ends it.
     fn append<'a>(&'a self, id: &'a str, records: Vec<LogRecord>) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Loads the whole log and checks its hash chain.

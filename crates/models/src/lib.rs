@@ -47,3 +47,4 @@ pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors}
 pub use human::{HumanModel, TerminalPrompt};
 pub use probe::ProviderProbe;
 pub use script::ScriptModel;
+pub use server::http::DEBATE_HEADER;

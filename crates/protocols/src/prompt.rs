@@ -5,7 +5,8 @@
 //! rendered again, so template syntax in an answer stays text; there is no HTML escaping, and a variable that is
 //! missing is an error.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_core::{Ask, Corrupt, Prompt, PromptTemplate, ReplySchema, Seat, SeatThread};
 use handlebars::Handlebars;
@@ -107,6 +108,37 @@ pub fn schema_of<T: JsonSchema>(name: &str) -> ReplySchema {
     let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
     tidy(&mut json);
     ReplySchema { name: name.to_owned(), json }
+}
+
+/// Schemas that list the ids of a debate, by what they list. Debates of one shape list the same, so the schemas of many debates are
+/// made once.
+#[derive(Debug, Default)]
+pub struct ListedSchemas {
+    kept: Mutex<HashMap<String, Arc<ReplySchema>>>,
+}
+
+/// Ids depend on what was said, so the number of schemas has no bound of its own.
+const LISTED_SCHEMAS_MAX: usize = 256;
+
+impl ListedSchemas {
+    /// The schema of this kind that lists these ids, made at its first use. An id has no line break.
+    pub fn get(
+        &self,
+        kind: &str,
+        lists: &[&[String]],
+        make: impl FnOnce() -> ReplySchema,
+    ) -> Arc<ReplySchema> {
+        let mut key = kind.to_owned();
+        for list in lists {
+            list.iter().for_each(|id| key.extend(["\n", id]));
+            key.push_str("\n\n");
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= LISTED_SCHEMAS_MAX && !kept.contains_key(&key) {
+            kept.clear();
+        }
+        Arc::clone(kept.entry(key).or_insert_with(|| Arc::new(make())))
+    }
 }
 
 /// Describes each entry of a list. A person or a small model is asked for the entries one by one, with this question.

@@ -3,7 +3,9 @@
 //! Equality after normalization makes two texts one, and a quote must occur verbatim after normalization. No other comparison of
 //! texts decides anything: what texts mean is declared by seats (see [`sorting`](crate::sorting)).
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use agon_core::{Brief, Fence, NameMask};
 use unicode_normalization::UnicodeNormalization;
@@ -12,7 +14,13 @@ use unicode_normalization::UnicodeNormalization;
 pub fn normalized(text: &str) -> String {
     // ASCII is the same in every normal form. Logs are read often, so the plain case is quick.
     if text.is_ascii() {
-        return text.to_ascii_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut plain = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            let space = if plain.is_empty() { "" } else { " " };
+            plain.extend([space, word]);
+        }
+        plain.make_ascii_lowercase();
+        return plain;
     }
     let compatible: String = text.nfkc().collect();
     // Folding can decompose a character, so the result is composed again.
@@ -22,14 +30,27 @@ pub fn normalized(text: &str) -> String {
 
 /// Whether two texts are one text.
 pub fn is_same_text(one: &str, other: &str) -> bool {
-    one == other || normalized(one) == normalized(other)
+    if one == other {
+        return true;
+    }
+    if one.is_ascii() && other.is_ascii() {
+        let mut words = other.split_whitespace();
+        let is_next = |word: &str| words.next().is_some_and(|other| word.eq_ignore_ascii_case(other));
+        return one.split_whitespace().all(is_next) && words.next().is_none();
+    }
+    normalized(one) == normalized(other)
 }
 
 /// Whether `quote` occurs in `text`. A quote without any letter or digit quotes nothing.
 pub fn is_quote_of(quote: &str, text: &str) -> bool {
+    occurs_in(quote, || normalized(text))
+}
+
+/// Whether a quote occurs in a normalized text.
+fn occurs_in<T: AsRef<str>>(quote: &str, normalized_text: impl FnOnce() -> T) -> bool {
     let quote = normalized(quote);
     let quote = quote.trim_matches(['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', ' ']);
-    quote.contains(char::is_alphanumeric) && normalized(text).contains(quote)
+    quote.contains(char::is_alphanumeric) && normalized_text().as_ref().contains(quote)
 }
 
 /// How the texts of a debate are shown to its seats, and how their quotes of them are verified.
@@ -40,12 +61,15 @@ pub struct QuotedTexts<'b> {
     is_anonymous: bool,
     /// Made when the first text is masked, because most phases need none.
     mask: OnceCell<NameMask>,
+    /// Texts as seats read them, normalized. One text is compared with many quotes.
+    compared: RefCell<HashMap<String, Rc<str>>>,
 }
 
 impl<'b> QuotedTexts<'b> {
     /// For a debate whose seats know each other's names.
     pub fn new(brief: &'b Brief) -> Self {
-        Self { brief, fence: Fence::new(brief), is_anonymous: false, mask: OnceCell::new() }
+        let (fence, mask, compared) = (Fence::new(brief), OnceCell::new(), RefCell::default());
+        Self { brief, fence, is_anonymous: false, mask, compared }
     }
 
     /// For a debate whose seats are anonymous: the names of models and seats are masked.
@@ -80,7 +104,17 @@ impl<'b> QuotedTexts<'b> {
 
     /// Whether a seat quotes a text of another seat as it was shown it.
     pub fn is_quoted(&self, quote: &str, text: &str) -> bool {
-        is_quote_of(quote, &self.shown(text))
+        occurs_in(quote, || self.compared(text))
+    }
+
+    /// A text as other seats read it, normalized.
+    fn compared(&self, text: &str) -> Rc<str> {
+        let known = self.compared.borrow().get(text).map(Rc::clone);
+        known.unwrap_or_else(|| {
+            let compared: Rc<str> = normalized(&self.shown(text)).into();
+            self.compared.borrow_mut().insert(text.to_owned(), Rc::clone(&compared));
+            compared
+        })
     }
 
     fn masked(&self, text: &str) -> String {

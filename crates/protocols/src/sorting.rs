@@ -146,10 +146,12 @@ fn placed_texts(
 
 /// Whether `said` names this label: the same text, or its last word ("A" for "Debater A", and the other way round).
 pub fn is_label(said: &str, label: &str) -> bool {
-    let last_word = |text: &str| text.split_whitespace().next_back().unwrap_or_default().to_owned();
+    fn last_word(text: &str) -> &str {
+        text.split_whitespace().next_back().unwrap_or_default()
+    }
     let is_short = |text: &str| !text.trim().contains(char::is_whitespace);
     is_same_text(said, label)
-        || (is_short(said) != is_short(label) && is_same_text(&last_word(said), &last_word(label)))
+        || (is_short(said) != is_short(label) && is_same_text(last_word(said), last_word(label)))
 }
 
 /// Makes the groups of two places one. Every place points to the smallest of its group.

@@ -9,7 +9,7 @@
 //! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers.
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
 //! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
-//! - [`live`]: the view while a debate runs.
+//! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
 //! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture.
 //! - [`audit`]: the audits of votes and judges.
 //! - [`mod@table`], `markdown_text`, `bars` and `svg`: shared by the renderers.
@@ -42,7 +42,7 @@ mod yaml;
 
 pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
 pub use gate::{GateFormat, NotAGate, gate_report};
-pub use live::{LiveOutput, LiveView, phase_title};
+pub use live::{DebateNarrator, LiveOutput, LiveView, phase_title};
 pub use markdown::markdown_report;
 pub use page::page_report;
 pub use ratings::{RatedAgent, ratings_svg, ratings_table, svg_label};

@@ -39,7 +39,7 @@ pub struct VacuumedFile {
 const BATCH: i64 = 500;
 
 /// Why a debate that was opened before `?1` stays: the first reason that applies, or NULL. The newest debate always stays:
-/// the search index relies on event numbers that never start over.
+/// resolutions rely on event numbers that never start over.
 const OLD_DEBATES: &str = "
     SELECT d.n AS n, CASE
         WHEN d.status IS NULL THEN 'open'
@@ -125,6 +125,7 @@ fn remove_debate(db: &Connection, debate: i64) -> rusqlite::Result<()> {
     let rows = params![debate];
     db.run("DELETE FROM deliveries WHERE debate = (SELECT id FROM debates WHERE n = ?1)", rows)?;
     db.run("DELETE FROM search WHERE rowid = ?1", rows)?;
+    db.run("DELETE FROM search_backlog WHERE debate = ?1", rows)?;
     db.run("DELETE FROM events WHERE debate = ?1", rows)?;
     db.run("DELETE FROM debates WHERE n = ?1", rows)?;
     Ok(())

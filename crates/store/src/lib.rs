@@ -9,8 +9,8 @@
 //! - `log_table`: appending to and reading the logs.
 //! - `leases`: which process runs a debate. A process holds a file lock while it lives, so a killed process loses its
 //!   leases at once, without a clock.
-//! - `debate_list`, `search`, `health`: what `agon list`, `agon search` and `agon doctor` read. The search index
-//!   catches up when somebody searches, so a debate never waits for it.
+//! - `debate_list`, `search`, `health`: what `agon list`, `agon search` and `agon doctor` read. A debate is indexed
+//!   when it closes, so a search takes the same time however many debates there are.
 //! - `closed_debates`: what is written in the transaction that closes a debate. Its parts are `knowledge`, `memories`,
 //!   `ratings_table` and `deliveries_table`.
 //! - `knowledge_search` and `vectors`: search of the knowledge store by words and by meaning.

@@ -9,6 +9,7 @@ use rusqlite::{Connection, Row, params};
 use crate::SqliteStore;
 use crate::closed_debates::{self, LogReceipt};
 use crate::leases::LeaseHolder;
+use crate::search;
 use crate::sql::CachedSql;
 use crate::store_fault::{StoreFault, unknown_debate};
 
@@ -67,6 +68,11 @@ pub(crate) fn append(
         let status = status_name(outcome.status);
         db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;
         closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
+        // A debate that cannot be indexed stays in the backlog. SQLite rolls back everything if the disk is full or failing.
+        let indexed = search::index_debate(db, debate);
+        if db.is_autocommit() {
+            indexed?;
+        }
     }
     Ok(())
 }
@@ -121,11 +127,13 @@ fn open(db: &Connection, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> R
     let provenance = brief.part(PROVENANCE).map(|file| file.text.as_str());
     let values =
         params![id, brief.protocol, brief.question, brief.created_at, parent, provenance, holder.name()?];
-    Ok(db.insert(
+    let debate = db.insert(
         "INSERT INTO debates (id, protocol, question, created_at, parent, provenance, owner)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         values,
-    )?)
+    )?;
+    search::add_to_backlog(db, debate)?;
+    Ok(debate)
 }
 
 /// A column `provenance` of `debates`.

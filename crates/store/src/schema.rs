@@ -20,11 +20,19 @@ const MIGRATIONS: [&str; 2] = [
         request_key TEXT UNIQUE,
         request_hash TEXT NOT NULL,
         stopped INTEGER NOT NULL DEFAULT 0
-    ) STRICT, WITHOUT ROWID",
+    ) STRICT, WITHOUT ROWID;
+    -- What the index does not cover yet is indexed at the next search.
+    CREATE TABLE search_backlog (debate INTEGER PRIMARY KEY, events INTEGER NOT NULL) STRICT;
+    INSERT INTO search_backlog SELECT n, 0 FROM debates AS d WHERE status IS NULL
+        OR (SELECT n FROM events WHERE debate = d.n ORDER BY seq DESC LIMIT 1) > (SELECT last_event FROM search_progress);
+    DROP TABLE search_progress",
 ];
 
 /// The `application_id` that marks a file as a store: "Agon".
 const APPLICATION: i64 = 0x4167_6f6e;
+
+/// How much of the file the writer keeps in memory. To SQLite, a negative number is in KiB.
+const CACHE_KIB: i64 = -16 * 1024;
 
 const TABLES: &str = include_str!("schema.sql");
 
@@ -42,6 +50,8 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
     let state = check(connection)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // A thousand debates at once write to more pages than SQLite keeps by default.
+    connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     // Forgotten knowledge is overwritten, not only unlinked.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     if state != FileState::Ready {

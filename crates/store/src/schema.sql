@@ -27,8 +27,11 @@ CREATE TABLE events (
 CREATE VIRTUAL TABLE search USING fts5(
     question, verdict, replies, tokenize = 'unicode61 remove_diacritics 2'
 );
-CREATE TABLE search_progress (last_event INTEGER NOT NULL) STRICT; -- the last event that the index covers
-INSERT INTO search_progress VALUES (0);
+-- Debates of which the index does not have everything. A debate is indexed when it closes.
+CREATE TABLE search_backlog (
+    debate INTEGER PRIMARY KEY,
+    events INTEGER NOT NULL -- how many of its events the index has
+) STRICT;
 
 CREATE TABLE knowledge (
     n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: `embedding_models` relies on it

@@ -12,7 +12,7 @@ use super::input;
 
 /// What the positional arguments of a protocol's verb are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SubjectKind {
+pub enum SubjectKind {
     /// One question, topic or task.
     Question,
     Files,
@@ -21,7 +21,7 @@ enum SubjectKind {
 }
 
 impl SubjectKind {
-    fn of(info: &ProtocolInfo) -> Self {
+    pub fn of(info: &ProtocolInfo) -> Self {
         match info.subject {
             subject if subject.starts_with("FILE") => Self::Files,
             subject if subject.starts_with("TARGET") => Self::Targets,

@@ -55,7 +55,7 @@ pub fn log_line(body: &str, hash: &str) -> String {
 }
 
 /// The event's bytes and its hash; `None` if the line does not end in a hash.
-fn split_log_line(line: &str) -> Option<(String, String)> {
+pub fn split_log_line(line: &str) -> Option<(String, String)> {
     let rest = line.strip_suffix("\"}")?;
     let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(HASH_CHARS)?)?;
     let open = rest.strip_suffix(HASH_FIELD)?;

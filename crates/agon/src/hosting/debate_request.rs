@@ -108,7 +108,19 @@ impl RequestReader<'_> {
             .or_default_models(|| seat_models::default_models(self.catalogue))?
             .with_local_options(self.configuration, self.catalogue)?
             .with_store(Some(self.store.clone()));
-        Ok((protocol, builder.brief(subject)?))
+        let brief = builder.brief(subject)?;
+        self.check_seats(&brief)?;
+        Ok((protocol, brief))
+    }
+
+    /// Refuses a seat whose model neither the server's own configuration names nor callers may name, whatever option it came from.
+    fn check_seats(&self, brief: &Brief) -> Result<(), HostError> {
+        let configuration = self.configuration;
+        let options = configuration.options.values().flatten().map(|(_, value)| value);
+        let own = configuration.models.iter().chain(configuration.roles.values()).chain(options);
+        let own: BTreeSet<&str> = own.flat_map(|names| names.split(['|', ','])).map(str::trim).collect();
+        let seated = brief.seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
+        seated.filter(|link| !own.contains(link)).try_for_each(|link| self.check_model(link))
     }
 
     fn check_models(&self, info: &ProtocolInfo, request: &DebateRequest) -> Result<(), HostError> {
@@ -129,8 +141,16 @@ impl RequestReader<'_> {
 
     /// Refuses a model that would run a program or read a file of this machine.
     fn check_model(&self, name: &str) -> Result<(), HostError> {
-        if self.rights.allowed_models.contains(name) || (name == CALLER && self.rights.caller_seat) {
+        if self.rights.allowed_models.contains(name) {
             return Ok(());
+        }
+        if name == CALLER {
+            return match self.rights.caller_seat {
+                true => Ok(()),
+                false => {
+                    Err(HostError::invalid("the caller cannot take a seat here: seat human/NAME instead"))
+                }
+            };
         }
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
         let is_built_in = self.catalogue.built_in_scripts().iter().any(|script| script == name);

@@ -90,6 +90,10 @@ impl HostedRun {
         let _ = self.progress.subscribe().wait_for(more).await;
     }
 
+    fn has_begun(&self) -> bool {
+        self.progress.borrow().records > 0
+    }
+
     fn has_ended(&self) -> bool {
         self.progress.borrow().has_ended
     }
@@ -122,14 +126,16 @@ impl LogFollower {
     /// The next events: at least one. `None` when the debate is over and there are no more. Safe to drop and call again.
     pub async fn next_lines(&mut self) -> Result<Option<Vec<LogLine>>, HostError> {
         loop {
-            if let Some(run) = self.host.run_of(&self.id) {
-                let first = usize::try_from(self.next_seq).unwrap_or(usize::MAX);
+            let run = self.host.run_of(&self.id);
+            let first = usize::try_from(self.next_seq).unwrap_or(usize::MAX);
+            if let Some(run) = &run {
                 let records = run.records_from(first);
                 if !records.is_empty() {
                     let lines = records.iter().map(|record| log_line(&record.body, &record.hash));
                     return Ok(Some(self.numbered(lines.collect())));
                 }
-                if !run.has_ended() {
+                // A run that waits for a place has no records yet. Those of the store are all there are.
+                if run.has_begun() && !run.has_ended() {
                     run.more_than(first).await;
                     continue;
                 }
@@ -149,7 +155,10 @@ impl LogFollower {
             if !matches!(listed.status.as_str(), "running" | "interrupted") {
                 return Ok(None);
             }
-            tokio::time::sleep(POLL_EVERY).await;
+            match run {
+                Some(run) if !run.has_ended() => run.more_than(0).await,
+                _ => tokio::time::sleep(POLL_EVERY).await,
+            }
         }
     }
 

@@ -21,12 +21,13 @@ use agon_core::event::{open_all, sha256};
 use agon_core::play::reopen;
 use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
 use agon_engine::{
-    BudgetUse, Engine, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError, answer_value,
+    BudgetUse, Engine, ModelPrice, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError,
+    answer_value,
 };
 use agon_models::ModelCatalogue;
 use agon_store::{ListedDebate, ServedRequest, SqliteStore};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::cli::app::{DebateHandle, StoredLog, protocol_of};
@@ -46,6 +47,8 @@ const CHANGES_HELD: usize = 4_096;
 const DAY_S: u64 = 86_400;
 /// How often a host that finishes looks at its debates, even if nothing was heard of them.
 const FINISH_LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The option of a plain vote that says how many vote.
+const SEATS_OPTION: &str = "seats";
 /// How long a caller should wait if there is no room.
 const BUSY_RETRY_S: u64 = 10;
 
@@ -183,11 +186,11 @@ impl DebateHost {
 
     /// The brief that a request asks for, checked: its models can be called.
     pub async fn prepare(&self, request: DebateRequest) -> Result<PreparedDebate, HostError> {
-        self.prepare_for(request, self.0.settings.rights.clone()).await
+        self.prepare_with(request, self.0.settings.rights.clone()).await
     }
 
     /// The same for a caller with other rights than those of the host.
-    pub async fn prepare_for(
+    pub async fn prepare_with(
         &self,
         request: DebateRequest,
         rights: CallerRights,
@@ -201,6 +204,54 @@ impl DebateHost {
             Ok(PreparedDebate { protocol, brief })
         })
         .await
+    }
+
+    /// A brief for one call to one model, instead of the debate that a request asks for: the cheapest of the models that would debate.
+    /// It is a plain vote with one seat, so it is logged, limited and paid for like any debate.
+    pub async fn prepare_single_call(
+        &self,
+        request: DebateRequest,
+        question: String,
+    ) -> Result<PreparedDebate, HostError> {
+        let (limits, mut files) = (request.limits.clone(), request.files.clone());
+        files.retain(|file| file.part.is_some());
+        let debate = self.prepare(request).await?;
+        let model = self.cheapest_model(&debate.brief)?;
+        // The configuration, or the caller, may name this model: it was checked with the debate.
+        let mut rights = self.0.settings.rights.clone();
+        rights.allowed_models.extend(model.split('|').map(|link| link.trim().to_owned()));
+        let single = DebateRequest {
+            protocol: Some(agon_protocols::PLAIN_VOTE.info().name.to_owned()),
+            question: Some(question),
+            files,
+            models: vec![model],
+            options: Map::from_iter([(SEATS_OPTION.to_owned(), json!(1))]),
+            limits,
+            ..DebateRequest::default()
+        };
+        self.prepare_with(single, rights).await
+    }
+
+    /// The model of a seat whose answers cost least. A person is never asked.
+    fn cheapest_model(&self, brief: &Brief) -> Result<String, HostError> {
+        let mut cheapest: Option<(f64, &str)> = None;
+        for name in brief.seats.iter().map(|seat| seat.model.as_str()) {
+            let first = name.split('|').next().unwrap_or(name).trim();
+            let Ok(model) = self.models().model(first) else { continue };
+            if model.is_errand() || model.provider() == "human" {
+                continue;
+            }
+            let price = match model.price() {
+                ModelPrice::Free => 0.0,
+                ModelPrice::PerMillion { output, .. } => output,
+                ModelPrice::Unknown => f64::MAX,
+            };
+            if cheapest.is_none_or(|(lowest, _)| price < lowest) {
+                cheapest = Some((price, name));
+            }
+        }
+        let nobody = || HostError::invalid("only people would debate, so no model can do this");
+        cheapest.map(|(_, name)| name.to_owned()).ok_or_else(nobody)
     }
 
     fn check_brief_models(&self, brief: &Brief) -> Result<(), HostError> {
@@ -237,10 +288,9 @@ impl DebateHost {
     }
 
     /// Stores the first records of a debate and runs it.
-    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<(), HostError> {
+    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<Arc<HostedRun>, HostError> {
         self.0.store.append(id, records).await?;
-        self.spawn_run(id);
-        Ok(())
+        self.spawn_run(id)
     }
 
     /// The debate that a request with this key opened, if there is one.
@@ -280,7 +330,7 @@ impl DebateHost {
         let debate = self.read_debate(id).await?;
         self.check_brief_models(&debate.brief)?;
         self.0.store.mark_stopped(id, false).await?;
-        let run = self.spawn_run(id);
+        let run = self.spawn_run(id)?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -339,8 +389,7 @@ impl DebateHost {
         .await?;
         let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
         self.0.store.serve_debate(request, None).await?;
-        self.0.store.append(&branch_id, taken).await?;
-        let run = self.spawn_run(&branch_id);
+        let run = self.begin_with(&branch_id, taken).await?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -567,13 +616,13 @@ impl DebateHost {
         }))
     }
 
-    /// Runs a stored debate in the background, once there is a place for it. If two callers resume it at once, it runs once.
-    fn spawn_run(&self, id: &str) -> Arc<HostedRun> {
+    /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
+    fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
         let run = Arc::new(HostedRun::new(id));
         match self.runs().entry(id.to_owned()) {
-            Entry::Occupied(earlier) => return earlier.get().clone(),
-            Entry::Vacant(place) => place.insert(run.clone()),
-        };
+            Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
+            Entry::Vacant(place) => drop(place.insert(run.clone())),
+        }
         self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.0.begun.fetch_add(1, Ordering::AcqRel);
         let (host, running) = (self.clone(), run.clone());
@@ -584,17 +633,22 @@ impl DebateHost {
             {
                 host.note_fault(&running.id, error.sentence);
             }
+            // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
+            drop(host.0.store.release(&running.id).await);
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
             host.runs().remove(&running.id);
             running.end();
             host.tell(&running.id);
         });
-        run
+        Ok(run)
     }
 
     async fn run_to_end(&self, run: &HostedRun) -> Result<(), HostError> {
         let inner = &*self.0;
-        let Ok(_place) = inner.places.acquire().await else { return Ok(()) };
+        let _place = tokio::select! {
+            place = inner.places.acquire() => place,
+            () = run.stop.stopped() => return Ok(()),
+        };
         if let Some(budget) = &inner.day_budget {
             budget.begin_day();
         }

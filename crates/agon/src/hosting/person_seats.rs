@@ -27,6 +27,8 @@ const CALLER_TIMEOUT: Duration = Duration::from_secs(3_600);
 pub struct WaitingAsk {
     /// The number of the ask in the debate: answer it under this number.
     pub ask: u32,
+    /// The same number, as the paths of the API call it.
+    pub n: u32,
     /// The seat that is asked.
     pub seat: String,
     /// Who should answer: `human/NAME` or `caller`.
@@ -165,6 +167,7 @@ fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
     });
     WaitingAsk {
         ask: call.ask,
+        n: call.ask,
         seat: call.seat.clone(),
         model: model.clone(),
         label: call.label.clone(),

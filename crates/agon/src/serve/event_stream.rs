@@ -10,8 +10,8 @@ use futures_util::Stream;
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 
-use super::ServerState;
 use super::problem::Problem;
+use super::{ServerState, no_place};
 use crate::hosting::hosted_run::LogFollower;
 use agon_engine::TextDelta;
 
@@ -25,9 +25,12 @@ where
     F: FnOnce(EventSender) -> W,
     W: Future<Output = Option<()>> + Send + 'static,
 {
+    let Ok(place) = state.places.clone().try_acquire_owned() else { return no_place().into_response() };
     let (sender, receiver) = mpsc::channel(EVENTS_HELD);
     let writing = send(EventSender(sender));
     tokio::spawn(async move {
+        // A stream is a request under way until it ends.
+        let _place = place;
         tokio::select! {
             _ = writing => {}
             () = state.ending() => {}

@@ -3,12 +3,14 @@
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
+//! - [`chat`]: debates as models, in OpenAI's format under `/v1`.
 //! - `/mcp` has the tools of [`crate::mcp`], behind the same checks.
 //!
 //! No rule of debate is here, and no protocol is named: everything comes from [`DebateHost`] and the protocols' tables.
 
 pub mod access;
 pub mod api;
+pub mod chat;
 pub mod compare;
 pub mod event_stream;
 pub mod openapi;
@@ -37,6 +39,8 @@ use crate::hosting::debate_request::CallerRights;
 use crate::mcp::McpServer;
 use crate::mcp::http::{MCP_PATH, mcp_service};
 use access::{AccessRules, LOGIN_PATH};
+use chat::chat_clients::ChatClients;
+use chat::chat_error::in_chat_format;
 use problem::Problem;
 use settings::ServeSettings;
 
@@ -46,6 +50,8 @@ pub struct ServerState {
     pub host: DebateHost,
     pub access: Arc<AccessRules>,
     pub settings: Arc<ServeSettings>,
+    /// Who waits for which debate in a chat program.
+    pub chat_clients: ChatClients,
     /// True when the server is about to end, so that streams end, too.
     ending: watch::Receiver<bool>,
     places: Arc<Semaphore>,
@@ -89,6 +95,7 @@ impl BoundServer {
             access,
             places: Arc::new(Semaphore::new(settings.connections)),
             settings: Arc::new(settings),
+            chat_clients: ChatClients::default(),
             ending,
         };
         if resumes {
@@ -162,15 +169,19 @@ pub fn router(state: ServerState, mcp: McpServer) -> Router {
 
 /// The checks that every request must pass, and the headers that every answer carries.
 async fn guard(State(state): State<ServerState>, request: Request, next: Next) -> Response {
+    let is_chat = chat::is_chat_path(request.uri().path());
     let Ok(_place) = state.places.clone().try_acquire_owned() else {
-        let detail = "the server has as many requests under way as it allows: try again later";
-        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1).into_response();
+        let busy = no_place().into_response();
+        return if is_chat { in_chat_format(busy) } else { busy };
     };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
     let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
+    if is_chat {
+        response = in_chat_format(response);
+    }
     let headers = response.headers_mut();
     let mut set = |name, value| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -183,6 +194,11 @@ async fn guard(State(state): State<ServerState>, request: Request, next: Next) -
     set(header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     set(header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     response
+}
+
+fn no_place() -> Problem {
+    let detail = "the server has as many requests under way as it allows: try again later";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1)
 }
 
 /// Ready means that the store can be read.

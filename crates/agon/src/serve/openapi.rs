@@ -8,6 +8,7 @@ use utoipa_axum::routes;
 
 use super::ServerState;
 use super::api::{actions, asks, debates, listings};
+use super::chat;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -19,7 +20,7 @@ use super::api::{actions, asks, debates, listings};
 )]
 struct ApiDescription;
 
-/// The routes under `/api/v1`, and their description.
+/// The routes under `/api/v1` and `/v1`, and their description.
 pub fn api_router() -> (Router<ServerState>, OpenApiDocument) {
     let api = OpenApiRouter::new()
         .routes(routes!(debates::open_debate, debates::list_debates))
@@ -42,5 +43,10 @@ pub fn api_router() -> (Router<ServerState>, OpenApiDocument) {
         .routes(routes!(listings::list_knowledge))
         .routes(routes!(listings::estimate))
         .routes(routes!(listings::new_link));
-    OpenApiRouter::with_openapi(ApiDescription::openapi()).nest("/api/v1", api).split_for_parts()
+    let chat =
+        OpenApiRouter::new().routes(routes!(chat::list_chat_models)).routes(routes!(chat::complete_chat));
+    OpenApiRouter::with_openapi(ApiDescription::openapi())
+        .nest("/api/v1", api)
+        .nest(chat::CHAT_PREFIX, chat)
+        .split_for_parts()
 }

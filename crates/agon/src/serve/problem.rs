@@ -19,7 +19,7 @@ pub struct Problem {
     /// What is wrong, and what to do.
     pub detail: String,
     #[serde(skip)]
-    retry_after_s: Option<u64>,
+    pub retry_after_s: Option<u64>,
 }
 
 impl Problem {
@@ -75,6 +75,8 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED.as_u16() {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // Another face may have another form for it.
+        response.extensions_mut().insert(self);
         response
     }
 }

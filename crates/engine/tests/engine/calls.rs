@@ -332,8 +332,8 @@ async fn slow_and_dropped_watchers_never_slow_a_debate() {
     let (deltas, slow) = tokio::sync::broadcast::channel(2);
     let (gone, _) = tokio::sync::mpsc::unbounded_channel();
     for watch in [
-        DebateWatch { records: Some(records), deltas: Some(deltas) },
-        DebateWatch { records: Some(gone), deltas: Some(tokio::sync::broadcast::channel(1).0) },
+        DebateWatch { records: Some(records), deltas: Some(deltas), ..DebateWatch::default() },
+        DebateWatch { records: Some(gone), ..DebateWatch::default() },
     ] {
         let models = ScriptedModels::new(|_| answer("one two three four"));
         let began = Instant::now();
@@ -354,7 +354,7 @@ async fn watchers_receive_every_record_once_it_is_durable_and_the_deltas() {
     let (records, mut seen) = tokio::sync::mpsc::unbounded_channel::<Arc<agon_core::LogRecord>>();
     let (deltas, mut pieces) = tokio::sync::broadcast::channel(64);
     let engine = models.engine(EngineSettings::default());
-    let watch = DebateWatch { records: Some(records), deltas: Some(deltas) };
+    let watch = DebateWatch { records: Some(records), deltas: Some(deltas), ..DebateWatch::default() };
     let watcher = tokio::spawn(async move {
         let mut all = Vec::new();
         while let Some(record) = seen.recv().await {

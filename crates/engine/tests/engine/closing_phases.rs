@@ -116,3 +116,30 @@ async fn a_share_of_dollars_and_tokens_is_reserved_for_the_closing_phase() {
         assert!(detail.contains(&message), "{detail}");
     }
 }
+
+/// A person who asks for the verdict waits for nobody but those who write it.
+#[tokio::test(start_paused = true)]
+async fn a_debate_that_is_concluded_goes_straight_to_its_closing_phase() {
+    let models = ScriptedModels::new(|call| match (call.phase.round, call.seat.as_str()) {
+        (2, "seat-1") => hang(),
+        _ => answer("yes"),
+    });
+    let engine = models.engine(EngineSettings::default());
+    let watch = DebateWatch::default();
+    let stop = StopSignal::new();
+    let mut brief = brief(&["a/x", "b/y"], 4);
+    brief.protocol = CLOSING_ROUNDS.info.name.into();
+    let person = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        watch.inbox.interject("ada", "Thank you.");
+        watch.inbox.conclude();
+    };
+    let (debate, ()) = tokio::join!(engine.open(&CLOSING_ROUNDS, brief, &watch, &stop), person);
+    let debate = debate.unwrap();
+    let cancelled = ["(cancelled)", "(cancelled)"];
+    let said: Vec<String> = replies(&debate);
+    assert_eq!(said, [&["yes", "yes", "(cancelled)", "yes"][..], &cancelled, &["yes", "yes"]].concat());
+    assert_eq!(debate.at_ms, 520, "only the closing phase is waited for");
+    assert_eq!(debate.interjections.iter().map(|said| said.by.as_str()).collect::<Vec<_>>(), ["ada"]);
+    assert_eq!(models.running_now(), 0);
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::LogRecord;
+use agon_core::{Event, LogRecord};
 use agon_engine::{Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -67,6 +67,9 @@ impl MemoryStore {
         assert!(leased.contains(id), "append without the lease");
         for record in records {
             assert_eq!(record.entry.seq, log.len() as u64, "records out of order");
+            if matches!(record.entry.event, Event::Closed { .. }) {
+                leased.remove(id);
+            }
             log.push(record);
         }
         Ok(())

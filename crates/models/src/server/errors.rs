@@ -171,7 +171,8 @@ impl<'a> FailureContext<'a> {
                 429 => {
                     (CallFaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)"))
                 }
-                408 | 409 | 425 | 500..=599 => {
+                // 508 says that the request runs in a circle, which a retry would only do again.
+                408 | 409 | 425 | 500..=507 | 509..=599 => {
                     (CallFaultKind::Unavailable, format!("{name} at {address} failed (HTTP {status})"))
                 }
                 300..=399 => (

@@ -12,6 +12,9 @@ use agon_host::{BodyError, BoundedBody};
 use reqwest::Client;
 use reqwest::redirect::Policy;
 
+/// Every call of a debate carries the debate's id in this header, so that a server of debates can refuse a debate that would call itself.
+pub const DEBATE_HEADER: &str = "x-agon-debate";
+
 /// Only for connecting. The engine limits how long an answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 

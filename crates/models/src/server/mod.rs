@@ -15,7 +15,7 @@ use agon_engine::{
 use agon_host::BoundedBody;
 use futures_util::future::BoxFuture;
 use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -23,7 +23,7 @@ use crate::provider::{BaseUrl, ModelProvider};
 use dialect::{ChatRequest, ServerAnswer, WireDialect};
 use errors::{CallFailure, FailureContext, OptionalParameter};
 use events::FrameReader;
-use http::{ANSWER_BYTES_MAX, HttpClients, answer_text};
+use http::{ANSWER_BYTES_MAX, DEBATE_HEADER, HttpClients, answer_text};
 
 mod anthropic;
 pub(crate) mod dialect;
@@ -55,6 +55,11 @@ pub(crate) struct ServerModel {
     says_completion_tokens: AtomicBool,
     /// Schemas as this server accepts them. The engine keeps one `Arc` for equal schemas.
     accepted_schemas: Mutex<Vec<(Arc<ReplySchema>, Arc<RawValue>)>>,
+}
+
+/// The debate's id, if a header can carry it.
+fn debate_value(debate: &str) -> HeaderValue {
+    HeaderValue::from_str(debate).unwrap_or(HeaderValue::from_static("unnamed"))
 }
 
 /// How many schemas are kept as the server accepts them.
@@ -177,6 +182,7 @@ impl ServerModel {
         let body = self.request_body(call, parts).map_err(|_| context.no_request())?;
         let url = self.base.join(&self.dialect.chat_path(&self.model, parts.is_streamed));
         let mut request = client.post(url).header(CONTENT_TYPE, "application/json");
+        request = request.header(DEBATE_HEADER, debate_value(&call.debate));
         for (name, value) in self.dialect.headers(self.provider.secret()) {
             request = request.header(name, value);
         }

@@ -109,8 +109,9 @@ fn failing_server(bad: BadAnswer, fails: RangeInclusive<u64>) -> (MockServer, Ar
 async fn play(server: &MockServer, case: &FaultCase) -> Result<Debate, EngineError> {
     let settings = EngineSettings { backoff_first_ms: 1, backoff_max_ms: 2, ..EngineSettings::default() };
     let engine = Engine::new(Arc::new(all_wires(server)), Arc::new(MemoryStore::default()), settings);
-    let deltas = case.streamed.then(|| tokio::sync::broadcast::channel(16).0);
-    let watch = DebateWatch { deltas, ..DebateWatch::default() };
+    // Answers are streamed only if somebody listens.
+    let (deltas, _listener) = tokio::sync::broadcast::channel(16);
+    let watch = DebateWatch { deltas: case.streamed.then_some(deltas), ..DebateWatch::default() };
     let protocol = agon_protocols::find("deep").unwrap();
     engine.open(protocol, brief(case), &watch, &StopSignal::new()).await
 }

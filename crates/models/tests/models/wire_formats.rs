@@ -71,6 +71,20 @@ async fn the_key_is_sent_in_one_header_only() {
     }
 }
 
+/// "A request that comes from a debate is refused (header)": so every call says that it comes from one.
+#[tokio::test]
+async fn every_call_says_which_debate_it_belongs_to() {
+    for wire in WIRES {
+        let mock = mock(|_| MockResponse::say("Yes."));
+        for (debate, value) in [("k3v9q2", "k3v9q2"), ("a\nb", "unnamed")] {
+            let asked = ModelCall { debate: debate.into(), ..call() };
+            ask(&*model_of(&mock, wire), &asked, false).await.0.unwrap();
+            let request = mock.requests().pop().unwrap();
+            assert_eq!(request.header(agon_models::DEBATE_HEADER), Some(value), "{wire}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_model_name_is_sent_unchanged_and_sets_no_option() {
     for wire in WIRES {

@@ -7,7 +7,7 @@ use agon_core::{Corrupt, Phase, Prompt, ReplySchema, Step};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::log::{DebatePoint, DeepLog, DeepRound};
+use super::log::{DebatePoint, Debater, DeepLog, DeepRound};
 use super::positions::{self, DebatePositions};
 use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
@@ -122,7 +122,7 @@ impl<'a> DeepAsks<'a> {
                 open: (!shown.is_empty()).then(|| joined(&shown)),
                 ..PageContext::default()
             };
-            (own, Arc::new(self.argument_schema(place, round, &open)))
+            (own, self.argument_schema(place, round, &open))
         })
     }
 
@@ -171,13 +171,9 @@ impl<'a> DeepAsks<'a> {
             current: current.collect(),
             ..self.page()
         };
-        let schema = self.with_debaters(copied(&self.parts.assessment), "first_positions");
-        let mut schema = self.with_debaters(schema, "positions");
-        if !is_first {
-            remove_field(&mut schema, "first_positions");
-        }
+        let schema = self.assessment_schema(is_first);
         let phase = DeepPhase::Moderate.at(number);
-        self.ask_role(phase, "moderator", "deep/moderator.hbs", page, Some(Arc::new(schema)))
+        self.ask_role(phase, "moderator", "deep/moderator.hbs", page, Some(schema))
     }
 
     /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
@@ -227,17 +223,13 @@ impl<'a> DeepAsks<'a> {
             ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
             ..self.page()
         };
-        let mut schema = self.with_debaters(copied(&self.parts.synthesis), "positions");
-        if !sorts {
-            remove_field(&mut schema, "positions");
-        }
         let ids: Vec<String> = match sorts {
             true => (1..=log.debaters.len()).map(|number| format!("P{number}")).collect(),
             false => last.iter().filter_map(|held| held.id.clone()).collect(),
         };
-        let schema = list_values(schema, "/properties/fates/items/properties/position", &ids);
+        let schema = self.synthesis_schema(sorts, &ids);
         let phase = DeepPhase::Synthesis.at(log.rounds_completed());
-        let mut step = self.ask_role(phase, "chair", "deep/synthesis.hbs", page, Some(Arc::new(schema)))?;
+        let mut step = self.ask_role(phase, "chair", "deep/synthesis.hbs", page, Some(schema))?;
         if let Step::Ask(_, asks) = &mut step {
             asks.iter_mut().for_each(|ask| ask.model.clone_from(&model));
         }
@@ -317,29 +309,56 @@ impl<'a> DeepAsks<'a> {
 
     /// The schema of a debater's argument. It lists the other debaters, the counterpoints that are to be answered, and the points that
     /// can be cited.
-    fn argument_schema(&self, place: usize, round: u32, open: &[String]) -> ReplySchema {
+    fn argument_schema(&self, place: usize, round: u32, open: &[String]) -> Arc<ReplySchema> {
         let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
         let others: Vec<String> = others.map(|(_, debater)| debater.name()).collect();
-        let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
-        let targets: Vec<String> = others.iter().cloned().chain(short).collect();
         let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
         let citable: Vec<String> = citable.map(|point| point.id.clone()).collect();
-        let schema = copied(&self.parts.argument);
-        let schema = restrict(schema, "/properties/counterpoints/items/properties/target", &targets);
-        let schema = list_values(schema, "/properties/agrees_with/items", &others);
-        let schema = list_values(schema, "/properties/changed_because/items/properties/id", &citable);
-        let mut schema = list_values(schema, "/properties/answers/items/properties/id", open);
-        if open.is_empty() {
-            remove_field(&mut schema, "answers");
-        }
-        schema
+        self.parts.listed.get("argument", &[&others, &citable, open], || {
+            let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
+            let targets: Vec<String> = others.iter().cloned().chain(short).collect();
+            let schema = copied(&self.parts.argument);
+            let schema = restrict(schema, "/properties/counterpoints/items/properties/target", &targets);
+            let schema = list_values(schema, "/properties/agrees_with/items", &others);
+            let schema = list_values(schema, "/properties/changed_because/items/properties/id", &citable);
+            let mut schema = list_values(schema, "/properties/answers/items/properties/id", open);
+            if open.is_empty() {
+                remove_field(&mut schema, "answers");
+            }
+            schema
+        })
     }
 
-    /// A schema in which the members of these positions are debaters.
-    fn with_debaters(&self, schema: ReplySchema, list: &str) -> ReplySchema {
-        let names: Vec<String> = self.log.debaters.iter().map(|debater| debater.name()).collect();
-        let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
-        list_values(schema, &members, &names)
+    /// The schema of the moderator's assessment. The first one sorts the first answers, too.
+    fn assessment_schema(&self, is_first: bool) -> Arc<ReplySchema> {
+        let names = self.names();
+        let kind = if is_first { "first assessment" } else { "assessment" };
+        self.parts.listed.get(kind, &[&names], || {
+            let schema = with_debaters(copied(&self.parts.assessment), "first_positions", &names);
+            let mut schema = with_debaters(schema, "positions", &names);
+            if !is_first {
+                remove_field(&mut schema, "first_positions");
+            }
+            schema
+        })
+    }
+
+    /// The schema of the chair's synthesis. `ids` are those of the positions that it rules on.
+    fn synthesis_schema(&self, sorts: bool, ids: &[String]) -> Arc<ReplySchema> {
+        let names = self.names();
+        let kind = if sorts { "sorting synthesis" } else { "synthesis" };
+        self.parts.listed.get(kind, &[&names, ids], || {
+            let mut schema = with_debaters(copied(&self.parts.synthesis), "positions", &names);
+            if !sorts {
+                remove_field(&mut schema, "positions");
+            }
+            list_values(schema, "/properties/fates/items/properties/position", ids)
+        })
+    }
+
+    /// The names of all debaters.
+    fn names(&self) -> Vec<String> {
+        self.log.debaters.iter().map(Debater::name).collect()
     }
 
     /// What every debater says, quoted, in label order. `None` leaves a debater out.
@@ -488,6 +507,12 @@ fn assessment_lines(assessment: &Assessment) -> Vec<String> {
 
 fn copied(schema: &ReplySchema) -> ReplySchema {
     ReplySchema { name: schema.name.clone(), json: schema.json.clone() }
+}
+
+/// A schema in which the members of these positions are debaters.
+fn with_debaters(schema: ReplySchema, list: &str, names: &[String]) -> ReplySchema {
+    let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
+    list_values(schema, &members, names)
 }
 
 /// Takes a field that does not apply out of a schema.

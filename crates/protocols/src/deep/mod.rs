@@ -20,7 +20,7 @@ use agon_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::prompt::{self, PromptSet};
+use crate::prompt::{self, ListedSchemas, PromptSet};
 use log::DeepLog;
 use replies::{Argument, Assessment, Evaluation, Ratification, Revision, Synthesis};
 
@@ -137,6 +137,7 @@ const DEBATERS_MAX: usize = 7;
 /// The compiled templates and the schemas. Those of a debate list its ids as well.
 struct DeepParts {
     prompts: PromptSet,
+    listed: ListedSchemas,
     argument: Arc<ReplySchema>,
     assessment: Arc<ReplySchema>,
     evaluation: Arc<ReplySchema>,
@@ -149,6 +150,7 @@ fn parts() -> Result<&'static DeepParts, Corrupt> {
     prompt::made_once(&PARTS, || {
         Ok(DeepParts {
             prompts: PromptSet::new(TEMPLATES)?,
+            listed: ListedSchemas::default(),
             argument: Arc::new(prompt::schema_of::<Argument>("argument")),
             assessment: Arc::new(prompt::schema_of::<Assessment>("assessment")),
             evaluation: Arc::new(prompt::schema_of::<Evaluation>("evaluation")),

@@ -2,6 +2,7 @@
 //!
 //! A seat with a label is shown by the label alone. The report names the seat and its model.
 
+mod narration;
 mod phase;
 mod screen;
 mod stream;
@@ -24,6 +25,8 @@ use agon_host::clean_line;
 use crate::markdown_text::{MarkdownPart, bare, cut, parse, tail, wrap};
 use screen::LiveScreen;
 use stream::ReplyStream;
+
+pub use narration::DebateNarrator;
 
 /// Where the live view goes. Both variants write to stderr, because stdout is for the result.
 #[derive(Debug, Clone, Copy)]

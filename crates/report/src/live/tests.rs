@@ -98,3 +98,24 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
       ✗ debater-2  would not answer
     ");
 }
+
+#[test]
+fn a_debate_is_told_in_a_paragraph_for_each_phase_and_reply() {
+    let mut narrator = DebateNarrator::new(agon_protocols::find("deep").unwrap());
+    let (mut debate, record) = opened();
+    assert_eq!(narrator.tell(&record), None);
+    let mut tell = |event: Event| narrator.tell(&debate.push(event, 1_500).unwrap());
+    let labelled = AskRecord { label: Some("Debater A".into()), ..asked(1, "debater-1") };
+    let asks = vec![labelled, asked(2, "debater-2")];
+    let phase = tell(Event::Asked { phase: "debate".into(), round: 1, asks });
+    assert_eq!(phase.as_deref(), Some("**Round 1 of 3 - 2 debaters argue**\n\n"));
+    let text = format!("<think>hm</think>I am Alpha.\u{1b}[31m It costs {}", "more ".repeat(200));
+    let (model, usage, value) = ("m".to_owned(), CallUsage::default(), None);
+    let reply = Reply::Said { text, value, model, usage, cut_off: false, shortened: None };
+    let block = tell(Event::Replied { ask: 1, reply }).unwrap();
+    assert!(block.starts_with("Debater A: I am ") && block.ends_with("more [...]\n\n"), "{block}");
+    assert!(!block.contains("hm") && !block.contains("Alpha") && !block.contains('\u{1b}'), "{block}");
+    let reply = Reply::Absent { why: AbsenceReason::TimedOut, detail: "no answer in 60 s.".into() };
+    let block = tell(Event::Replied { ask: 2, reply });
+    assert_eq!(block.as_deref(), Some("debater-2 timed out: no answer in 60 s\n\n"));
+}

@@ -39,6 +39,8 @@ fn words_are_found_in_questions_replies_verdicts_and_dissent() {
     assert_eq!(found(&store, "cats"), ["cats", "dogs"], "a question weighs more than a reply");
     assert_eq!(found(&store, "CAFE"), ["cats"], "case and accents do not matter");
     assert_eq!(found(&store, "need walk"), ["dogs"], "all words must match; the last may be a prefix");
+    assert_eq!(found(&store, "ca"), ["dogs", "cats"], "the newest comes first");
+    assert_eq!(found(&store, "unlike"), ["dogs"]);
     assert_eq!(found(&store, "nee walks"), [""; 0]);
     assert_eq!(found(&store, "rest"), ["fish"], "the verdict");
     assert_eq!(found(&store, "never"), ["fish"], "the dissent");
@@ -77,6 +79,30 @@ fn the_index_catches_up_with_new_events() {
     assert_eq!(found(&home.open(), "cocoa"), ["d2", "d1"], "the index is stored");
     let rows: i64 = home.sql().query_row("SELECT count(*) FROM search", [], |row| row.get(0)).unwrap();
     assert_eq!(rows, 2, "each debate is indexed once");
+}
+
+#[test]
+fn a_debate_that_is_over_is_indexed_without_a_search() {
+    let home = TestHome::new();
+    let (store, mut log) = store_with_debate(&home, "d1");
+    let more = log.say("Cocoa!");
+    let closed = log.close(Status::Complete, "Tea.", "Coffee.");
+    append(&store, "d1", [more, vec![closed]].concat()).unwrap();
+    drop(store);
+    let reader = SqliteStore::open_to_read(&home.file()).unwrap();
+    assert_eq!(found(&reader, "tea coffee cocoa"), ["d1"]);
+}
+
+#[test]
+fn of_a_word_that_very_many_debates_have_the_newest_are_found() {
+    let home = TestHome::new();
+    let store = home.open();
+    for n in 0..700 {
+        let id = format!("d{n}");
+        append(&store, &id, TestLog::new(&id, "A common word").records).unwrap();
+    }
+    assert_eq!(found(&store, "common").first().map(String::as_str), Some("d699"));
+    assert_eq!(store.search_debates("common", usize::MAX).unwrap().len(), 700);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use agon_core::Status;
 use agon_engine::StoreError;
 use agon_store::SqliteStore;
 
@@ -51,19 +52,52 @@ fn a_file_of_the_first_edition_is_refused_and_left_alone() {
     }
 }
 
+/// The tables of version 5, in which the index covers the events up to this one.
+fn make_version_5(home: &TestHome, last_event: i64) {
+    let version_5 =
+        "DROP TABLE served_debates; DROP TABLE search_backlog; CREATE TABLE search_progress (last_event INTEGER NOT NULL) STRICT;
+        PRAGMA user_version = 5";
+    home.sql().execute_batch(version_5).unwrap();
+    home.sql().execute("INSERT INTO search_progress VALUES (?1)", [last_event]).unwrap();
+}
+
 #[test]
-fn a_file_of_version_4_is_brought_up_to_date() {
+fn a_file_of_version_4_or_5_is_brought_up_to_date() {
+    for version in [4, 5] {
+        let home = TestHome::new();
+        let (store, _) = store_with_debate(&home, "d1");
+        drop(store);
+        make_version_5(&home, 0);
+        if version == 4 {
+            let version_4 = "ALTER TABLE debates DROP COLUMN provenance; PRAGMA user_version = 4";
+            home.sql().execute_batch(version_4).unwrap();
+        }
+        let before = load(&home.open(), "d1").unwrap();
+        assert!(!before.is_empty());
+        let version: i64 = home.sql().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 6);
+        assert_eq!(load(&home.open(), "d1").unwrap(), before);
+    }
+}
+
+#[test]
+fn what_an_older_version_had_not_indexed_is_found_after_the_next_search() {
     let home = TestHome::new();
-    let (store, _) = store_with_debate(&home, "d1");
+    let store = home.open();
+    for id in ["d1", "d2", "d3"] {
+        let mut log = TestLog::new(id, "Tea or coffee?");
+        log.say("Cocoa.");
+        log.close(Status::Complete, "Tea.", "Coffee.");
+        append(&store, id, log.records).unwrap();
+    }
     drop(store);
-    let version_4 =
-        "ALTER TABLE debates DROP COLUMN provenance; DROP TABLE served_debates; PRAGMA user_version = 4";
-    home.sql().execute_batch(version_4).unwrap();
-    let before = load(&home.open(), "d1").unwrap();
-    assert!(!before.is_empty());
-    let version: i64 = home.sql().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 5);
-    assert_eq!(load(&home.open(), "d1").unwrap(), before);
+    let events_of_first = "SELECT max(n) FROM events WHERE debate = 1";
+    let last_event = home.sql().query_row(events_of_first, [], |row| row.get(0)).unwrap();
+    make_version_5(&home, last_event);
+    home.sql().execute("DELETE FROM search WHERE rowid > 1", []).unwrap();
+    assert_eq!(home.open().search_debates("cocoa", 10).unwrap().len(), 3);
+    let behind = "SELECT count(*) FROM search_backlog";
+    assert_eq!(home.sql().query_row(behind, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn command(command: Command) -> Command {
         .value_name("N")
         .default_value(DEFAULT_CONCURRENCY)
         .value_parser(whole_number(1, Some(CONCURRENCY_MAX)))
-        .help("How many debates run at once");
+        .help("How many debates run at once, up to four for each call that may run at once");
     command
         .about("Run many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
@@ -144,14 +144,13 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         let used = record.as_ref().map(|record| record.used_before(&store)).transpose()?;
         engine = engine.with_shared_budget(SharedBudget::new(limits, used.unwrap_or_default()));
     }
+    let concurrency = args.get_one::<u32>("concurrency").copied().unwrap_or(1);
     let batch = DebateBatch {
+        concurrency: usize::try_from(concurrency).unwrap_or(usize::MAX).min(engine.debates_at_once_max()),
         engine,
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
-        concurrency: args
-            .get_one::<u32>("concurrency")
-            .map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX)),
         shows_progress: !app.flag("quiet") && output::stderr_is_live(),
         store_option: app.store_option(),
     };

@@ -218,7 +218,7 @@ pub async fn export_debate(
 
 /// Checks a receipt, or an export as JSON.
 ///
-/// The body is the file itself. The answer says whether it is signed by a known key and replays, only holds together, or was changed.
+/// The body is the file itself, or `{"receipt": FILE}`. The answer says whether it is signed by a known key and replays, only holds together, or was changed.
 #[utoipa::path(
     post, path = "/verify", tag = "actions", request_body = Value,
     responses((status = 200, description = "`{answer, ...}` as `agon verify --json` prints it", body = Value))
@@ -229,6 +229,20 @@ pub async fn verify_file(body: Bytes) -> Result<Json<Value>, Problem> {
             "the body is empty: send a receipt or an export as JSON, whose chain begins with {GENESIS}"
         )));
     }
-    let document = blocking(move || Ok(verbs::verify::verify_bytes(&body, "body")?));
+    let file = wrapped_receipt(&body).unwrap_or_else(|| body.to_vec());
+    let document = blocking(move || Ok(verbs::verify::verify_bytes(&file, "body")?));
     Ok(Json(document.await?))
+}
+
+/// The file in `{"receipt": FILE}`, as an object or as text.
+fn wrapped_receipt(body: &[u8]) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct WrappedReceipt {
+        receipt: Value,
+    }
+    match serde_json::from_slice::<WrappedReceipt>(body).ok()?.receipt {
+        Value::String(text) => Some(text.into_bytes()),
+        object => serde_json::to_vec(&object).ok(),
+    }
 }

@@ -127,7 +127,8 @@ pub async fn listed_state(host: &DebateHost, id: &str) -> Result<Value, Problem>
     Ok(json!(host.state_of(id).await?))
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+/// The key in `Idempotency-Key`.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     match key.to_str().ok().map(str::trim) {
         Some(key) if (1..=KEY_CHARS_MAX).contains(&key.len()) => Ok(Some(key.to_owned())),

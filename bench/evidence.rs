@@ -1,7 +1,6 @@
-//! How long the evidence of a debate takes: `cargo bench -p agon-measure --bench evidence`. The target is 5 ms.
+//! What the evidence of a debate costs when it closes: the protocol's reading of the log, and the figures made of it.
 //!
-//! Seven seats and four rounds where the protocol allows it, and answers of about 150 words.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+//! The largest debate that each protocol allows, up to seven seats and four rounds, with positions of about 150 words.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -15,45 +14,67 @@ use agon_core::{
 use agon_measure::evidence;
 use serde_json::Value;
 
+use crate::{median, ms};
+
 const RUNS: usize = 101;
 const WORDS: usize = 150;
 
 /// Options that make a debate long, for every protocol that accepts them.
-const LONG: [(&str, &str); 9] = [
+const LONG: [(&str, &str); 10] = [
     ("min_rounds", "4"),
     ("max_rounds", "4"),
     ("agreement_score", "1.0"),
     ("judges", "7"),
     ("councillors", "6"),
     ("rounds", "4"),
+    ("exchanges", "5"),
     ("focus", "queues"),
     ("count", "7"),
     ("debate", "true"),
 ];
 
-fn main() {
-    println!("protocol   seats  rounds  events  median ms  worst ms, of {RUNS}");
+/// The targets, in ms.
+const TARGETS_MS: [(&str, f64); 2] = [("deep", 0.5), ("council", 5.0)];
+
+/// Prints a row for each protocol.
+pub(crate) fn measure() {
+    println!("Evidence at closing, median of {RUNS} in ms; beside it the worst");
     for protocol in agon_protocols::all() {
         let name = protocol.info().name;
         // An invented ranking rarely names each of seven proposals once, so fewer seats are tried as well.
         let Some(debate) = [7, 5, 3].into_iter().find_map(|models| played(protocol, models)) else {
-            println!("{name:<10} could not be played with invented answers");
+            println!("  {name} could not be played with invented answers");
             continue;
         };
         let positions = protocol.view(&debate).unwrap().positions;
-        let mut times_ms: Vec<f64> = (0..RUNS)
-            .map(|_| {
-                let start = Instant::now();
-                black_box(evidence(black_box(&debate), black_box(&positions)));
-                start.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        times_ms.sort_by(f64::total_cmp);
+        let mut figures_ms =
+            times_ms(|| drop(black_box(evidence(black_box(&debate), black_box(&positions)))));
+        let mut both_ms = times_ms(|| {
+            let view = protocol.view(black_box(&debate)).unwrap();
+            black_box(evidence(&debate, &view.positions));
+        });
         let seats = positions.rounds.first().map_or(0, |round| round.stands.len());
         let (rounds, events) = (positions.rounds.len(), debate.events);
-        let (median, worst) = (times_ms[RUNS / 2], times_ms[RUNS - 1]);
-        println!("{name:<10} {seats:>5} {rounds:>7} {events:>7} {median:>10.2} {worst:>9.2}");
+        let what = format!("  {name}, {seats} seats, {rounds} rounds, {events} events");
+        let target = TARGETS_MS.iter().find(|(wanted, _)| *wanted == name);
+        let target = target.map_or(String::new(), |(_, target)| format!("{target} ms"));
+        println!("{what:<44} {:>9.2} ms {:>11.2} ms {target:>10}", median(&mut both_ms), both_ms[RUNS - 1]);
+        println!(
+            "{:<44} {:>9.2} ms {:>11.2} ms",
+            "    the figures alone",
+            median(&mut figures_ms),
+            figures_ms[RUNS - 1]
+        );
     }
+}
+
+fn times_ms(mut work: impl FnMut()) -> Vec<f64> {
+    let time = |_| {
+        let start = Instant::now();
+        work();
+        ms(start.elapsed())
+    };
+    (0..RUNS).map(time).collect()
 }
 
 /// Plays a debate with invented answers; `None` if the protocol does not accept so many models or the answers.
