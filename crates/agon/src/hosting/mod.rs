@@ -45,10 +45,10 @@ use person_seats::{PersonAnswer, PersonSeats, WaitingAsk};
 /// How many changes a reader of the list may lag behind.
 const CHANGES_HELD: usize = 4_096;
 const DAY_S: u64 = 86_400;
-/// The option of a plain vote that says how many vote.
-const SEATS_OPTION: &str = "seats";
 /// How often a host that finishes looks at its debates, even if nothing was heard of them.
 const FINISH_LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The option of a plain vote that says how many vote.
+const SEATS_OPTION: &str = "seats";
 /// How long a caller should wait if there is no room.
 const BUSY_RETRY_S: u64 = 10;
 
@@ -186,11 +186,11 @@ impl DebateHost {
 
     /// The brief that a request asks for, checked: its models can be called.
     pub async fn prepare(&self, request: DebateRequest) -> Result<PreparedDebate, HostError> {
-        self.prepare_for(request, self.0.settings.rights.clone()).await
+        self.prepare_with(request, self.0.settings.rights.clone()).await
     }
 
     /// The same for a caller with other rights than those of the host.
-    pub async fn prepare_for(
+    pub async fn prepare_with(
         &self,
         request: DebateRequest,
         rights: CallerRights,
@@ -229,7 +229,7 @@ impl DebateHost {
             limits,
             ..DebateRequest::default()
         };
-        self.prepare_for(single, rights).await
+        self.prepare_with(single, rights).await
     }
 
     /// The model of a seat whose answers cost least. A person is never asked.

@@ -276,6 +276,7 @@ mod tests {
 
     fn ask(number: u32, prompt: &str, schema: Option<Value>) -> WaitingAsk {
         WaitingAsk {
+            n: number,
             ask: number,
             n: number,
             seat: "debater-1".into(),

@@ -213,7 +213,7 @@ impl McpServer {
         hash: String,
         wait_s: Option<u64>,
     ) -> Result<ToolReply, HostError> {
-        let prepared = self.host().prepare_for(request, self.rights().clone()).await?;
+        let prepared = self.host().prepare_with(request, self.rights().clone()).await?;
         let id = self.host().open(prepared, None, hash).await?;
         Ok(ToolReply::Wait(DebateWait { is_new: true, ..DebateWait::new(id, wait_s) }))
     }
