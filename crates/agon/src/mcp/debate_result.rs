@@ -278,7 +278,6 @@ mod tests {
         WaitingAsk {
             n: number,
             ask: number,
-            n: number,
             seat: "debater-1".into(),
             model: CALLER.into(),
             label: None,
