@@ -223,8 +223,8 @@ impl AllowedHost {
             && url.query().is_none()
             && url.fragment().is_none()
             && url.username().is_empty();
-        let is_named =
-            !rest.contains('/') && (!has_subdomains || host.contains('.') && ip_address(&host).is_none());
+        let is_named = !rest.contains(['/', '*'])
+            && (!has_subdomains || host.contains('.') && ip_address(&host).is_none());
         if !is_bare || !is_named {
             return Err(wrong());
         }

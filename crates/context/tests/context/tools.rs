@@ -250,7 +250,7 @@ async fn a_host_that_is_not_allowed_and_a_private_address_are_refused_also_after
     }
     assert_eq!(private.heads().len(), 0, "nothing was sent there");
     // A name of this machine is allowed, but its address is not: only `localhost` itself may mean it.
-    let named = toolbox("[fetch]\nallow = [\"localhost.localdomain\", \"*.localhost\"]");
+    let named = toolbox("[fetch]\nallow = [\"localhost.localdomain\", \"a.localhost\"]");
     for name in ["localhost.localdomain", "a.localhost"] {
         let url = format!("http://{name}:{port}/x");
         assert!(ask(&named, "fetch", json!({"url": url})).await.is_err(), "{url}");

@@ -139,7 +139,7 @@ fn flips_are_listed_and_counted_by_seat() {
     let evidence = evidence(&debate(&THREE, &[]), &positions(rounds, &["src/a.rs:3"], Some("PASS")));
     assert_eq!(
         serde_json::to_value(&evidence.flips).unwrap(),
-        json!([{"round": 2, "seat": "seat-3", "from": "FAIL", "to": "PASS", "evidenced": true,
+        json!([{"round": 2, "seat": "seat-3", "from": "FAIL", "to": "PASS", "evidenced": true, "by_argument": true, "by_source": false,
             "toward_majority": true, "cited": ["src/a.rs:3"]}])
     );
     assert_eq!(evidence.flips_by_seat.iter().map(|seat| seat.flips).collect::<Vec<_>>(), [0, 0, 1]);
