@@ -323,7 +323,7 @@ fn mcp_script() -> String {
         case("'\"search\"'", "tools/call", json!({"name": "search", "arguments": {"words": "queues"}})),
         case("'\"fail\"'", "tools/call", json!({"name": "fail"})),
     ];
-    let head = "while read -r line; do\nid=${line#*\"id\":}\nid=${id%%[,\\}]*}\ncase $line in\n";
+    let head = "while read -r line; do\nid=${line#*\\\"id\\\":}\nid=${id%%[,\\}]*}\ncase $line in\n";
     format!("{head}{}esac\ndone", cases.concat())
 }
 
