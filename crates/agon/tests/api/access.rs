@@ -29,7 +29,7 @@ fn no_route_is_forgotten() {
     let server = Server::start_with(&[("AGON_TOKEN", TOKEN)], "");
     let routes = described_routes(&server);
     assert!(routes.len() >= 20, "{routes:?}");
-    let pages = ["/", "/openapi.json", "/v1/models", "/mcp", "/assets/x.css", "/debates/x"];
+    let pages = ["/", "/openapi.json", "/v1/models", "/mcp", "/debates/x", "/new", "/compare"];
     let routes = routes.into_iter().chain(pages.map(|path| ("GET".to_owned(), path.to_owned())));
     let bearer = format!("Bearer {TOKEN}");
     for (method, path) in routes {

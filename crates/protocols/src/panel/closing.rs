@@ -374,7 +374,7 @@ fn cited_in_change(
 fn cited_sources(log: &PanelLog<'_>, judge: &PanelJudge<'_>, round: &PanelRound) -> Vec<SourceCitation> {
     let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
     let shown = debate.items_shown(round.phase.as_str(), round.number);
-    SourceCitation::in_text(&quoted, &debate.brief, shown, &judge.change_reason(round.phase))
+    SourceCitation::in_text(&quoted, &debate.brief, shown, judge.change_reason(round.phase))
 }
 
 /// A judge's dimension scores after the last round in which it gave any.
