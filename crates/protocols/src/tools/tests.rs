@@ -155,14 +155,14 @@ fn requests_are_run_between_phases_in_every_protocol_and_all_seats_read_what_is_
                 assert!(quoted.iter().any(|quoted| quoted.text == FOUND.trim_end()), "{name}: {prompt}");
                 assert!(ask.prompt.shared.contains("[E1]\n<<BEGIN "), "{name}");
             }
-            if ask.repeats.is_some() {
+            if let Some(repeated) = ask.repeats {
                 assert!(prompt.contains("Answer again now"));
                 assert!(
                     ask.schema
                         .as_ref()
                         .is_none_or(|schema| schema.json["properties"].get("requests").is_none())
                 );
-                return replies[&ask.repeats.unwrap()].clone();
+                return replies[&repeated].clone();
             }
             let reply = answers.next().unwrap().clone();
             let is_first = is_seat && !asked;
