@@ -23,8 +23,8 @@ use std::sync::{Arc, OnceLock};
 
 use agon_core::tools::{TOOL_PREFIX, TOOLS, TOOLS_PHASE, table_tools};
 use agon_core::{
-    Ask, AskRecord, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, Phase, PhaseTurn, Prompt,
-    Protocol, ProtocolInfo, ReplyFault, ReplySchema, Request, Seat, SeatThread, Step, ToolItem,
+    Ask, AskRecord, Brief, CallPlan, Corrupt, Debate, DebateView, Fidelity, Invalid, Phase, PhaseTurn,
+    Prompt, Protocol, ProtocolInfo, ReplyFault, ReplySchema, Request, Seat, SeatThread, Step, ToolItem,
 };
 use serde_json::{Value, json};
 
@@ -66,8 +66,15 @@ impl<P: Protocol> Protocol for WithTools<P> {
         if let Some(again) = self.ask_again(debate, &table, &step)? {
             return Ok(again);
         }
-        if let Step::Ask(_, asks) = &mut step {
-            prompts::add_to_asks(&debate.brief, &table.tools, &table.seen.items, asks, false);
+        match &mut step {
+            Step::Ask(_, asks) => {
+                prompts::add_to_asks(&debate.brief, &table.tools, &table.seen.items, asks, false);
+            }
+            // The protocol does not see that a tool, or a seat that was asked again, did not answer.
+            Step::Close(outcome) if debate.absences().next().is_some() => {
+                outcome.fidelity = Fidelity::Degraded;
+            }
+            Step::Close(_) => {}
         }
         Ok(step)
     }

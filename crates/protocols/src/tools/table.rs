@@ -224,10 +224,21 @@ fn add_attempts(
         attempts.extend(more.iter().cloned().chain(answering));
         return;
     }
+    if let (true, true, Some(Reply::Said { usage, .. })) = (attempts.is_empty(), more.is_empty(), first) {
+        // A branch copies replies without their attempts. What both used counts all the same.
+        let fault = Some(replaced_fault(*usage));
+        attempts.extend([CallAttempt { fault, ..copied_attempt(1) }, copied_attempt(2)]);
+        return;
+    }
     if let (Some(replaced), Some(Reply::Said { usage, .. })) = (attempts.last_mut(), first) {
         replaced.fault = replaced.fault.take().or_else(|| Some(replaced_fault(*usage)));
     }
     attempts.extend(more.iter().cloned());
+}
+
+fn copied_attempt(number: u32) -> CallAttempt {
+    let (model, worst_usd, worst_tokens) = (String::new(), None, 0);
+    CallAttempt { number, model, worst_usd, worst_tokens, errand: false, fault: None }
 }
 
 fn replaced_fault(usage: CallUsage) -> AttemptFault {
