@@ -23,6 +23,8 @@ use super::paths::{self, process_env};
 use super::runtime::block_on;
 use super::verification::RawLog;
 use super::{deliveries, knowledge_index, output, terminal_pause};
+use crate::worker::remote_debates::RemoteDebates;
+use crate::worker::restate_client::RestateClient;
 
 /// The parts that a verb works with.
 pub struct App<'a> {
@@ -137,6 +139,19 @@ impl<'a> App<'a> {
             self.toolbox()?.clone(),
         );
         Ok(Engine::new(Arc::new(directory), Arc::new(store.clone()), configuration.engine.clone()))
+    }
+
+    /// The workers that `--restate` names, if it is given.
+    pub fn workers(&self, store: &SqliteStore) -> Result<Option<RemoteDebates>, CliError> {
+        let Some(client) = self.restate_client()? else { return Ok(None) };
+        Ok(Some(RemoteDebates::new(client, store.clone())))
+    }
+
+    /// The server that `--restate` names, if it is given.
+    pub fn restate_client(&self) -> Result<Option<RestateClient>, CliError> {
+        let text = |name: &str| self.args.get_one::<String>(name).map(String::as_str);
+        let Some(url) = text("restate") else { return Ok(None) };
+        block_on(RestateClient::connect(url, text("restate-admin")))?.map(Some)
     }
 
     /// Delivers the results of one debate, or all that are due, and indexes what was learned. Problems are printed, but

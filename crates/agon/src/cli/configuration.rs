@@ -23,6 +23,7 @@ use super::paths::{self, CONFIGURATION_FILE, Environment};
 use super::{arguments, input};
 use crate::mcp::settings::McpSettings;
 use crate::serve::settings::ServeSettings;
+use crate::worker::settings::WorkerSettings;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const CALLS_MAX: usize = 100_000;
@@ -57,6 +58,8 @@ pub struct Configuration {
     pub serve: ServeSettings,
     /// What the tools of coding agents allow.
     pub mcp: McpSettings,
+    /// What a worker does at once.
+    pub worker: WorkerSettings,
 }
 
 /// Options as `--set` takes them.
@@ -83,6 +86,7 @@ struct ConfigurationFile {
     embeddings: agon_models::EmbeddingsConfig,
     serve: ServeSettings,
     mcp: McpSettings,
+    worker: WorkerSettings,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
@@ -270,6 +274,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         hooks: file.hooks,
         serve: file.serve,
         mcp: file.mcp,
+        worker: file.worker,
     })
 }
 

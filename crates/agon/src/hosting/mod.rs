@@ -425,6 +425,19 @@ impl DebateHost {
         }
     }
 
+    /// Waits until nobody but people is asked in a debate, and returns how long they have.
+    pub(crate) async fn only_people_are_asked(&self, run: &HostedRun) -> Duration {
+        let mut changes = self.changes();
+        loop {
+            if self.waits_for_people_only(run).await {
+                let left = self.waiting_asks(&run.id).iter().map(|ask| ask.seconds_left).min();
+                return Duration::from_secs(left.unwrap_or_default());
+            }
+            // A reader that lags has missed something, so it looks as well.
+            while changes.recv().await.is_ok_and(|id| id != run.id) {}
+        }
+    }
+
     async fn waits_for_people_only(&self, run: &HostedRun) -> bool {
         let waiting = self.waiting_asks(&run.id).len();
         if waiting == 0 {
@@ -617,7 +630,7 @@ impl DebateHost {
     }
 
     /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
-    fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
+    pub(crate) fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
         let run = Arc::new(HostedRun::new(id));
         match self.runs().entry(id.to_owned()) {
             Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
@@ -628,16 +641,16 @@ impl DebateHost {
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let ended = host.run_to_end(&running).await;
-            if let Err(error) = ended
-                && !running.was_stopped_by_person()
-            {
-                host.note_fault(&running.id, error.sentence);
+            // Who stops a debate knows why it is not over.
+            let fault = ended.err().filter(|_| !running.stop.is_stopped());
+            if let Some(fault) = &fault {
+                host.note_fault(&running.id, fault.sentence.clone());
             }
             // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
             drop(host.0.store.release(&running.id).await);
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
             host.runs().remove(&running.id);
-            running.end();
+            running.end(fault);
             host.tell(&running.id);
         });
         Ok(run)
