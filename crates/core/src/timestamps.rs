@@ -55,7 +55,7 @@ pub fn day(of: &str) -> &str {
 }
 
 /// Seconds since 1970 of a time as [`rfc3339`] writes it.
-fn seconds(text: &str) -> Option<u64> {
+pub fn seconds(text: &str) -> Option<u64> {
     let (day, time) = text.strip_suffix('Z')?.split_once('T')?;
     let parts = |text: &str, by: char| -> Option<[u64; 3]> {
         let parts: Option<Vec<u64>> = text.split(by).map(|part| part.parse().ok()).collect();

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use agon_core::{Debate, LogRecord, Protocol};
 use agon_engine::{DebateWatch, EngineError, StopSignal, StoreError, TextDelta};
 use agon_report::{LiveOutput, LiveView};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc};
 
@@ -27,7 +27,7 @@ pub struct DebateSession<'a> {
     pub protocol: &'static dyn Protocol,
     pub id: String,
     /// The store that has its log.
-    pub store: SqliteStore,
+    pub store: DebateStore,
     /// How it is shown.
     pub output: &'a ResultOutput,
 }

@@ -25,7 +25,7 @@ use agon_engine::{
     answer_value,
 };
 use agon_models::ModelCatalogue;
-use agon_store::{ListedDebate, ServedRequest, SqliteStore};
+use agon_store::{DebateStore, ListedDebate, ServedRequest};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, broadcast};
@@ -103,7 +103,7 @@ pub struct DebateHost(Arc<HostInner>);
 struct HostInner {
     configuration: Configuration,
     catalogue: Arc<ModelCatalogue>,
-    store: SqliteStore,
+    store: DebateStore,
     engine: Engine,
     day_budget: Option<DayBudget>,
     people: PersonSeats,
@@ -129,7 +129,7 @@ impl DebateHost {
     pub fn new(
         mut configuration: Configuration,
         catalogue: Arc<ModelCatalogue>,
-        store: SqliteStore,
+        store: DebateStore,
         settings: HostSettings,
     ) -> Result<Self, HostError> {
         // What lies in the working directory of a server is nobody's word.
@@ -166,7 +166,7 @@ impl DebateHost {
         &self.0.catalogue
     }
 
-    pub fn store(&self) -> &SqliteStore {
+    pub fn store(&self) -> &DebateStore {
         &self.0.store
     }
 
@@ -178,7 +178,7 @@ impl DebateHost {
     /// Reads the store on a thread that may wait.
     pub async fn read_store<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&SqliteStore) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&DebateStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, HostError> {
         let store = self.0.store.clone();
         blocking(move || read(&store).map_err(HostError::from)).await
@@ -339,7 +339,7 @@ impl DebateHost {
 
     /// Continues the debates that this server was running when it ended.
     pub async fn resume_all(&self) -> Result<usize, HostError> {
-        let ids = self.read_store(SqliteStore::debates_to_continue).await?;
+        let ids = self.read_store(DebateStore::debates_to_continue).await?;
         let mut resumed = 0;
         for id in ids {
             // Another process may run it.
@@ -742,7 +742,7 @@ pub async fn blocking<T: Send + 'static>(
 
 impl DayBudget {
     /// The budget of today, less what the debates of today have used.
-    fn open(usd: f64, store: &SqliteStore) -> Result<Self, HostError> {
+    fn open(usd: f64, store: &DebateStore) -> Result<Self, HostError> {
         let day = clock::unix_seconds() / DAY_S;
         let today = clock::rfc3339(day * DAY_S);
         let mut used = BudgetUse::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_core::{Brief, Debate};
 use agon_engine::{DebateWatch, EngineError, StopSignal, Store as _};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use super::debate_workflow::DebateEnd;
 use super::restate_client::{RestateClient, SubmittedDebate};
@@ -18,11 +18,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone)]
 pub struct RemoteDebates {
     client: RestateClient,
-    store: SqliteStore,
+    store: DebateStore,
 }
 
 impl RemoteDebates {
-    pub fn new(client: RestateClient, store: SqliteStore) -> Self {
+    pub fn new(client: RestateClient, store: DebateStore) -> Self {
         Self { client, store }
     }
 

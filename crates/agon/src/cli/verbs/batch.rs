@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use agon_core::{Debate, document};
 use agon_engine::{DebateWatch, Engine, EngineError, SharedBudget, SharedLimits, StopSignal};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn model_names<'a>(lines: &'a [BatchLine], builder: &'a BriefBuilder) -> Vec<&'a
 /// Many debates that share an engine and its limits.
 struct DebateBatch {
     engine: Engine,
-    store: SqliteStore,
+    store: DebateStore,
     builder: BriefBuilder,
     bindings: DeliveryBindings,
     /// The workers that hold the debates instead of this process.
