@@ -1,6 +1,7 @@
 //! The workflow of a debate in Restate. Its key is the id of the debate; when an interrupted debate is submitted again, the key has a
 //! number behind it, because a workflow runs once.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use restate_sdk::prelude::*;
@@ -65,11 +66,11 @@ impl DebateWorkflow {
             .initial_delay(Duration::from_millis(200))
             .exponentiation_factor(2.0)
             .max_delay(Duration::from_secs(5));
-        let mut waits = 0_u64;
+        let (mut waits, mut known_due) = (0_u64, BTreeMap::new());
         loop {
-            let (host, debate) = (self.host.clone(), id.clone());
+            let (host, debate, due) = (self.host.clone(), id.clone(), known_due.clone());
             let leg = ctx
-                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX).await?)) })
+                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX, due).await?)) })
                 .name("leg")
                 .retry_policy(retries.clone())
                 .await?;
@@ -80,13 +81,16 @@ impl DebateWorkflow {
                 }
                 LegEnd::TimeIsUp => {}
                 LegEnd::Elsewhere => ctx.sleep(ELSEWHERE_WAIT).await?,
-                LegEnd::People { wait_ms } => {
+                LegEnd::People { due, now_ms } => {
+                    let until = due.values().filter(|until| **until > now_ms).min().copied();
+                    let wait = Duration::from_millis(until.unwrap_or(now_ms) - now_ms);
+                    known_due = due;
                     waits += 1;
                     ctx.set(WAITS, waits);
                     let woken = wake_promise(waits);
                     restate_sdk::select! {
                         woken = ctx.promise::<bool>(&woken) => { woken?; },
-                        timer = ctx.sleep(Duration::from_millis(wait_ms)) => { timer?; }
+                        timer = ctx.sleep(wait) => { timer?; }
                     }
                 }
             }

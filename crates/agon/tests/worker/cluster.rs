@@ -1,7 +1,7 @@
 //! A Restate server, workers and a mock of the models' server, all on this machine.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -58,6 +58,16 @@ impl Cluster {
     pub(crate) fn list(&self) -> Vec<Value> {
         let output = self.output(&["list", "--json", "--limit", "100000"]);
         serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Starts `agon serve` that submits its debates, and returns its address.
+    pub(crate) fn serve(&mut self) -> String {
+        let mut command = self.submitting(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        self.workers.push(child);
+        line.trim().strip_prefix("listening on http://").unwrap().to_owned()
     }
 
     /// Starts a worker and returns its place. Workers with the same address share it.
@@ -173,4 +183,33 @@ fn restate_program() -> Option<PathBuf> {
         eprintln!("skipped: AGON_RESTATE names no Restate server");
     }
     program
+}
+
+/// One request with a JSON body. Returns the status and the answer.
+pub(crate) fn http(address: &str, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or(Value::Null))
+}
+
+/// Asks until the answer is there.
+pub(crate) fn eventually<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(began.elapsed() < PATIENCE, "it never happened");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, free_port};
+use crate::cluster::{Cluster, eventually, free_port};
 
 /// `agon deep --restate` submits a debate, and a worker holds it.
 #[test]
@@ -57,4 +57,19 @@ fn repeated_calls(cluster: &Cluster) -> usize {
         *bodies.entry(request.body().to_string()).or_default() += 1;
     }
     bodies.values().map(|count| count - 1).sum()
+}
+
+/// Of two workers with addresses of their own one dies. The other one takes its debates.
+#[test]
+fn a_worker_takes_the_debates_of_an_address_that_does_not_answer_any_more() {
+    let Some(mut cluster) = Cluster::start(Duration::from_millis(200)) else { return };
+    cluster.add_worker("127.0.0.1:0");
+    let newest = cluster.add_worker("127.0.0.1:0");
+    // The next debates go to the worker that registered last.
+    std::thread::sleep(Duration::from_millis(500));
+    let debate = cluster.submitting(&["deep", "Why?", "--models", "openai/m", "--json"]).spawn().unwrap();
+    eventually(|| (cluster.mock.calls() > 0).then_some(()));
+    cluster.kill_worker(newest);
+    let output = debate.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -75,7 +75,7 @@ fn a_file_of_version_4_or_5_is_brought_up_to_date() {
         let before = load(&home.open(), "d1").unwrap();
         assert!(!before.is_empty());
         let version: i64 = home.sql().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(version, 6);
+        assert_eq!(version, 7);
         assert_eq!(load(&home.open(), "d1").unwrap(), before);
     }
 }
