@@ -1,7 +1,6 @@
 //! The workflow of a debate in Restate. Its key is the id of the debate; when an interrupted debate is submitted again, the key has a
 //! number behind it, because a workflow runs once.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use restate_sdk::prelude::*;
@@ -66,7 +65,7 @@ impl DebateWorkflow {
             .initial_delay(Duration::from_millis(200))
             .exponentiation_factor(2.0)
             .max_delay(Duration::from_secs(5));
-        let (mut waits, mut known_due) = (0_u64, BTreeMap::new());
+        let (mut waits, mut known_due) = (0_u64, Vec::new());
         loop {
             let (host, debate, due) = (self.host.clone(), id.clone(), known_due.clone());
             let leg = ctx
@@ -82,7 +81,7 @@ impl DebateWorkflow {
                 LegEnd::TimeIsUp => {}
                 LegEnd::Elsewhere => ctx.sleep(ELSEWHERE_WAIT).await?,
                 LegEnd::People { due, now_ms } => {
-                    let until = due.values().filter(|until| **until > now_ms).min().copied();
+                    let until = due.iter().map(|(_, until)| *until).filter(|until| *until > now_ms).min();
                     let wait = Duration::from_millis(until.unwrap_or(now_ms) - now_ms);
                     known_due = due;
                     waits += 1;

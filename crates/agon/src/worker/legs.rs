@@ -23,7 +23,7 @@ pub enum LegEnd {
     /// Another process runs the debate.
     Elsewhere,
     /// Only people are asked now, each until this time, in milliseconds since 1970.
-    People { due: BTreeMap<u32, u64>, now_ms: u64 },
+    People { due: Vec<(u32, u64)>, now_ms: u64 },
     /// It cannot go on until somebody does something: a key is wrong, a budget is used up, a person stopped it.
     Interrupted { why: String },
 }
@@ -35,14 +35,14 @@ impl DebateHost {
         &self,
         id: &str,
         at_most: Duration,
-        mut due: BTreeMap<u32, u64>,
+        due: Vec<(u32, u64)>,
     ) -> Result<LegEnd, HostError> {
         // A leg whose caller went away may still run here.
         let run = match self.run_of(id) {
             Some(run) => run,
             None => self.spawn_run(id)?,
         };
-        let mut people_only = false;
+        let (mut due, mut people_only) = (BTreeMap::from_iter(due), false);
         tokio::select! {
             () = run.ended() => {}
             () = tokio::time::sleep(at_most) => run.stop_and_end().await,
@@ -61,13 +61,33 @@ impl DebateHost {
         }
         match run.fault() {
             _ if run.was_stopped_by_person() => Ok(LegEnd::Interrupted { why: "somebody stopped it".into() }),
-            None if people_only => Ok(LegEnd::People { due, now_ms: clock::unix_millis() }),
+            None if people_only => Ok(LegEnd::People { due: due.into_iter().collect(), now_ms: clock::unix_millis() }),
             None => Ok(LegEnd::TimeIsUp),
             Some(HostError { kind: HostErrorKind::Elsewhere, .. }) => Ok(LegEnd::Elsewhere),
             Some(fault @ HostError { kind: HostErrorKind::Failed | HostErrorKind::Busy { .. }, .. }) => {
                 Err(fault)
             }
             Some(fault) => Ok(LegEnd::Interrupted { why: fault.sentence }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Restate keeps how a leg ended. What it cannot read back would be tried without end.
+    #[test]
+    fn every_end_of_a_leg_can_be_read_back() {
+        for end in [
+            LegEnd::Over { status: "complete".into() },
+            LegEnd::TimeIsUp,
+            LegEnd::Elsewhere,
+            LegEnd::People { due: vec![(2, 5), (7, 9)], now_ms: 3 },
+            LegEnd::Interrupted { why: "a key is wrong".into() },
+        ] {
+            let json = serde_json::to_string(&end).unwrap();
+            assert_eq!(serde_json::from_str::<LegEnd>(&json).unwrap(), end, "{json}");
         }
     }
 }
