@@ -27,7 +27,8 @@ CREATE TABLE events (
 -- A process holds an advisory lock on its key while it is connected, and says from time to time that it is alive.
 CREATE TABLE processes (
     owner BIGINT PRIMARY KEY,
-    seen_at TIMESTAMPTZ NOT NULL
+    seen_at TIMESTAMPTZ NOT NULL,
+    commits BIGINT NOT NULL -- the number of its last commit, written in that commit
 ) WITH (fillfactor = 50);
 
 CREATE TABLE search (
