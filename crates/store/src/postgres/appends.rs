@@ -71,12 +71,18 @@ impl<'a> AppendBatch<'a> {
                 StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id))
             }
             (Event::Opened { brief }, None) => match check_numbers(id, 0, records) {
-                Ok(()) => return Ok(self.opened.push((place, id, brief, records))),
+                Ok(()) => {
+                    self.opened.push((place, id, brief, records));
+                    return Ok(());
+                }
                 Err(fault) => fault,
             },
             (Event::Opened { .. }, Some(_)) => already_there(id),
             (_, Some(lease)) => match check_numbers(id, lease.next_seq, records) {
-                Ok(()) => return Ok(self.continued.push((place, id, lease.clone(), records))),
+                Ok(()) => {
+                    self.continued.push((place, id, lease.clone(), records));
+                    return Ok(());
+                }
                 Err(fault) => fault,
             },
             (_, None) => why_not(db, id, None)?,

@@ -203,7 +203,9 @@ fn a_server_that_crashes_and_starts_again_loses_and_repeats_nothing() {
             .collect();
         for crash in 1..=5 {
             // In the middle of the work, wherever that is.
-            while written.load(Ordering::Relaxed) < 200 * crash && !writers.iter().all(|writer| writer.is_finished()) {
+            while written.load(Ordering::Relaxed) < 200 * crash
+                && !writers.iter().all(|writer| writer.is_finished())
+            {
                 std::thread::yield_now();
             }
             server.crash_and_restart().unwrap();
