@@ -1,14 +1,12 @@
-//! The log on disk: one SQLite file.
+//! The log: one SQLite file, or a PostgreSQL database.
 //!
 //! [`DebateStore`] is the store that the engine writes to. When an append returns, its records are on the disk, all of
 //! them or none, and they survive whatever happens to the process. The files, in reading order:
 //!
-//! - `sqlite`: the store itself: opening, reading, queuing writes, and the engine's `Store` trait.
+//! - `store`: the store itself: opening, reading, queuing writes, and the engine's `Store` trait.
 //! - `writer`: the thread that writes. It commits everything that is queued in one transaction, so a thousand debates
 //!   do not cost a thousand fsyncs.
 //! - `log_table`: appending to and reading the logs.
-//! - `leases`: which process runs a debate. A process holds a file lock while it lives, so a killed process loses its
-//!   leases at once, without a clock.
 //! - `debate_list`, `search`, `health`: what `agon list`, `agon search` and `agon doctor` read. A debate is indexed
 //!   when it closes, so a search takes the same time however many debates there are.
 //! - `closed_debates`: what is written in the transaction that closes a debate. Its parts are `knowledge`, `memories`,
@@ -17,10 +15,14 @@
 //! - `resolutions`: what became known after a debate. `served_debates`: which request opened a debate of a server.
 //! - `debate_messages`: what is said to a debate that another process runs. `shared_limits`: limits that all processes keep together.
 //! - `housekeeping`: removes old debates, and gives their space back.
-//! - `rebuild`: makes everything that comes from debates again from their logs.
-//! - `schema`, `store_path`, `store_fault`, `sql`: the tables, the file, its errors, and shorthand for statements.
+//! - `rebuild`: makes everything that comes from debates again from their logs. `store_copy`: copies debates to another store.
+//! - `sql`: statements, values and rows that are the same for both databases. `store_address`, `store_place`, `store_fault`: where
+//!   the store is, and what can be wrong.
+//! - `sqlite` and `postgres`: what differs: tables, full-text search, leases, and the writer of a group. In a file, a process
+//!   holds a file lock while it lives, so a killed process loses its leases at once, without a clock. On a server, it holds
+//!   an advisory lock and says now and then that it is alive, and every lease has a number that an append needs.
 //!
-//! The store never changes or judges a debate and never reads a clock. It stores bytes; [`agon_core::event`] checks the
+//! The store never changes or judges a debate and reads no clock for it. It stores bytes; [`agon_core::event`] checks the
 //! hash chain over them. What it records about a closed debate comes from the outcome's lesson alone.
 
 mod closed_debates;
@@ -44,6 +46,7 @@ mod sql;
 mod sqlite;
 mod store;
 mod store_address;
+mod store_copy;
 mod store_fault;
 mod store_place;
 mod vectors;
@@ -66,3 +69,4 @@ pub use search::{HIT_END, HIT_START, SearchHit};
 pub use served_debates::ServedRequest;
 pub use store::{DebateStore, StoreFuture};
 pub use store_address::StoreAddress;
+pub use store_copy::CopyReport;

@@ -152,7 +152,7 @@ pub(crate) fn read_provenance(row: &SqlRow<'_>, column: usize) -> SqlResult<Opti
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
-fn status_name(status: Status) -> &'static str {
+pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Complete => "complete",
         Status::Incomplete => "incomplete",

@@ -13,7 +13,7 @@ use crate::store_fault::StoreFault;
 #[derive(Debug)]
 pub(crate) enum SqlDatabase {
     Sqlite(Connection),
-    Postgres(PostgresConnection),
+    Postgres(Box<PostgresConnection>),
 }
 
 /// What a database answers when it cannot do something.

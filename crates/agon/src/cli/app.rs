@@ -11,7 +11,7 @@ use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
 use agon_experiments::eval::find_grading;
 use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
-use agon_store::DebateStore;
+use agon_store::{DebateStore, StoreAddress};
 use clap::ArgMatches;
 
 use super::arguments;
@@ -47,7 +47,7 @@ impl<'a> App<'a> {
         matches!(self.args.try_get_one::<bool>(name), Ok(Some(true)))
     }
 
-    /// ` --db FILE` if a store was named, for commands that are printed.
+    /// ` --db STORE` if a store was named, for commands that are printed.
     pub fn store_option(&self) -> String {
         arguments::store_option(self.args)
     }
@@ -89,14 +89,14 @@ impl<'a> App<'a> {
 
     /// The store, created if it does not exist.
     pub fn store(&self) -> Result<DebateStore, CliError> {
-        open_store(&self.store_file()?)
+        open_store(&self.store_address()?)
     }
 
     /// The store for verbs that only read. `None` if nothing was ever stored; an error if `--db` names a file that does
     /// not exist.
     pub fn store_to_read(&self) -> Result<Option<DebateStore>, CliError> {
-        match self.args.get_one::<PathBuf>("db") {
-            Some(file) if !file.exists() => {
+        match (self.args.get_one::<PathBuf>("db"), self.store_address()?.file()) {
+            (Some(_), Some(file)) if !file.exists() => {
                 Err(CliError::file(file, "there is no such store: check the path"))
             }
             _ => self.existing_store(),
@@ -105,20 +105,19 @@ impl<'a> App<'a> {
 
     /// The store, if it exists.
     pub fn existing_store(&self) -> Result<Option<DebateStore>, CliError> {
-        let file = self.store_file()?;
+        let address = self.store_address()?;
+        let Some(file) = address.file() else { return open_store(&address).map(Some) };
         if !file.exists() {
             return Ok(None);
         }
         // A store on a full or write-protected disk can still be read. If that fails too, the first error says why.
-        let store = open_store(&file).or_else(|error| DebateStore::open_to_read(&file).map_err(|_| error));
+        let store = open_store(&address).or_else(|error| DebateStore::open_to_read(file).map_err(|_| error));
         store.map(Some)
     }
 
-    fn store_file(&self) -> Result<PathBuf, CliError> {
-        match self.args.get_one::<PathBuf>("db") {
-            Some(file) => Ok(file.clone()),
-            None => paths::store_file(&process_env),
-        }
+    fn store_address(&self) -> Result<StoreAddress, CliError> {
+        let given = self.args.get_one::<PathBuf>("db").map(|store| store.as_os_str());
+        paths::store_address(given, &process_env)
     }
 
     /// The debate that the argument `ID` names: a unique prefix of its id, or `last`.
@@ -176,11 +175,11 @@ pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
     Arc::new(catalogue.with_terminal(Arc::new(prompt)).with_scripts(demo_scripts()))
 }
 
-/// The store in this file, created if it does not exist.
-pub fn open_store(file: &Path) -> Result<DebateStore, CliError> {
-    DebateStore::open(file).map_err(|error| match error {
-        StoreError::Failed { why, .. } => CliError::file(file, why),
-        other => other.into(),
+/// The store at this address, created if it does not exist.
+pub fn open_store(address: &StoreAddress) -> Result<DebateStore, CliError> {
+    DebateStore::open(address).map_err(|error| match (error, address.file()) {
+        (StoreError::Failed { why, .. }, Some(file)) => CliError::file(file, why),
+        (other, _) => other.into(),
     })
 }
 

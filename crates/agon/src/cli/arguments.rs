@@ -1,11 +1,12 @@
 //! The options that several verbs share: how they are declared, and how they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use agon_report::GateFormat;
+use agon_store::StoreAddress;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
@@ -41,8 +42,9 @@ pub fn config() -> [Arg; 2] {
 
 /// `--db`.
 pub fn store() -> Arg {
-    let help = "The store [default: AGON_HOME/agon.db, else agon.db in the data folder]";
-    path_option("db", "FILE", help).help_heading("Files")
+    let help = "The store: a file, or postgres://USER@HOST/NAME [default: AGON_DB, else agon.db in AGON_HOME or in the data \
+                folder]";
+    path_option("db", "STORE", help).help_heading("Files")
 }
 
 /// `--restate` and `--restate-admin`, for verbs that submit debates to workers.
@@ -60,10 +62,16 @@ pub fn restate(help: &'static str) -> [Arg; 2] {
     [option("restate", help), option("restate-admin", admin).requires("restate")]
 }
 
-/// ` --db FILE`, for a command that is printed and must use the same store; empty if the option was not given.
+/// ` --db STORE`, for a command that is printed and must use the same store; empty if the option was not given. A password is left out.
 pub fn store_option(args: &ArgMatches) -> String {
-    let file = args.get_one::<PathBuf>("db");
-    file.map(|file| format!(" --db {}", shell_quoted(&file.to_string_lossy()))).unwrap_or_default()
+    let store = args.get_one::<PathBuf>("db").map(|store| shown_store(store));
+    store.map(|store| format!(" --db {}", shell_quoted(&store))).unwrap_or_default()
+}
+
+/// A store as it can be printed: without a password.
+pub fn shown_store(store: &Path) -> String {
+    StoreAddress::parse(store.as_os_str())
+        .map_or_else(|_| "postgres://…".to_owned(), |address| address.to_string())
 }
 
 /// A word as a shell reads it as one word.

@@ -60,7 +60,7 @@ pub enum CliError {
         reason: Box<Corrupt>,
         /// The version of Agon that opened it; empty if the log does not say.
         written_by: String,
-        /// ` --db FILE` if a store was named.
+        /// ` --db STORE` if a store was named.
         store_option: String,
     },
     /// A log whose hash chain is broken.

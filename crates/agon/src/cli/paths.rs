@@ -1,7 +1,10 @@
 //! Where Agon keeps its files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agon_store::StoreAddress;
 
 use super::errors::CliError;
 
@@ -17,11 +20,28 @@ pub fn process_env(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// The store: `AGON_HOME/agon.db`, else `agon.db` in the platform's data folder.
+/// The store that was named, by an option or else by `AGON_DB`, or else [`store_file`]. A server's password can be in `PGPASSWORD`.
+pub fn store_address(given: Option<&OsStr>, env: Environment) -> Result<StoreAddress, CliError> {
+    let named = given.map(OsStr::to_owned).or_else(|| env("AGON_DB").filter(|value| !value.is_empty()));
+    let mut address = match named {
+        Some(named) => StoreAddress::parse(&named)?,
+        None => StoreAddress::File(store_file(env)?),
+    };
+    if let Some(password) = env("PGPASSWORD").and_then(|password| password.into_string().ok()) {
+        address = address.with_password(&password);
+    }
+    let seconds = env("AGON_TAKEOVER_S").and_then(|value| value.to_str()?.parse().ok());
+    if let Some(takeover_after) = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        address = address.with_takeover_after(takeover_after);
+    }
+    Ok(address)
+}
+
+/// The store if none is named: `AGON_HOME/agon.db`, else `agon.db` in the platform's data folder.
 pub fn store_file(env: Environment) -> Result<PathBuf, CliError> {
     data_folder(env).map(|folder| folder.join(STORE_FILE)).ok_or_else(|| {
         CliError::input("there is no folder for the store: neither AGON_HOME nor a home directory is set")
-            .with_help("name a file with --db FILE, or set AGON_HOME to a folder")
+            .with_help("name a store with --db, or set AGON_HOME to a folder")
     })
 }
 
@@ -110,6 +130,18 @@ mod tests {
         let env = environment(&[("AGON_HOME", "/a"), ("HOME", "/h"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(store_file(&env).unwrap(), PathBuf::from("/a/agon.db"));
         assert_eq!(own_configuration(&env), Some(PathBuf::from("/a/agon.toml")));
+    }
+
+    #[test]
+    fn the_option_wins_over_agon_db_and_that_over_the_folders() {
+        let env = environment(&[("AGON_DB", "postgres://me:secret@host/agon"), ("AGON_HOME", "/a")]);
+        let shown = |given: Option<&str>| store_address(given.map(OsStr::new), &env).unwrap().to_string();
+        assert_eq!(shown(Some("mine.db")), "mine.db");
+        assert_eq!(shown(Some("postgres://you@there/x")), "postgres://you@there/x");
+        assert_eq!(shown(None), "postgres://me@host/agon");
+        let env = environment(&[("AGON_DB", ""), ("AGON_HOME", "/a")]);
+        assert_eq!(store_address(None, &env).unwrap().to_string(), "/a/agon.db");
+        assert!(store_address(Some(OsStr::new("postgres://me:secret@host/agon?x=y")), &env).is_err());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub struct ResultOutput {
     save_folder: Option<PathBuf>,
     gate_format: Option<GateFormat>,
     writes_records: bool,
-    /// ` --db FILE` if a store was named.
+    /// ` --db STORE` if a store was named.
     pub store_option: String,
 }
 

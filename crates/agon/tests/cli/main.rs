@@ -16,6 +16,7 @@
 //! - `context`: what a person attaches.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
+//! - `servers`: stores on a PostgreSQL server, and a process that is stopped.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
@@ -47,6 +48,7 @@ mod providers;
 mod receipts;
 mod released;
 mod reviews;
+mod servers;
 mod simulations;
 mod stores;
 mod streams;

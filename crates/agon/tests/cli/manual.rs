@@ -171,7 +171,8 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --config <FILE>  The configuration [default: agon.toml in AGON_HOME or in the configuration
                            folder]
           --no-config      Use no configuration file
-          --db <FILE>      The store [default: AGON_HOME/agon.db, else agon.db in the data folder]
+          --db <STORE>     The store: a file, or postgres://USER@HOST/NAME [default: AGON_DB, else
+                           agon.db in AGON_HOME or in the data folder]
     ");
 }
 

@@ -1,7 +1,7 @@
 //! Writing the logs of many debates in two statements: one for those that are opened, one for those that go on.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agon_core::provenance::PROVENANCE;
 use agon_core::{Brief, Event, LogRecord};
@@ -53,6 +53,7 @@ pub(crate) struct AppendBatch<'a> {
     continued: Vec<(usize, &'a str, LeasedLog, &'a [LogRecord])>,
     /// What is known before anything is written.
     refused: Vec<(usize, StoreFault)>,
+    ids: HashSet<&'a str>,
 }
 
 impl<'a> AppendBatch<'a> {
@@ -66,17 +67,24 @@ impl<'a> AppendBatch<'a> {
         records: &'a [LogRecord],
     ) -> SqlResult<()> {
         let Some(first) = records.first() else { return Ok(()) };
+        self.ids.insert(id);
         let refusal = match (&first.entry.event, owner.leased(id)) {
             (Event::Opened { brief }, None) if brief.id != id => {
                 StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id))
             }
             (Event::Opened { brief }, None) => match check_numbers(id, 0, records) {
-                Ok(()) => return Ok(self.opened.push((place, id, brief, records))),
+                Ok(()) => {
+                    self.opened.push((place, id, brief, records));
+                    return Ok(());
+                }
                 Err(fault) => fault,
             },
             (Event::Opened { .. }, Some(_)) => already_there(id),
             (_, Some(lease)) => match check_numbers(id, lease.next_seq, records) {
-                Ok(()) => return Ok(self.continued.push((place, id, lease.clone(), records))),
+                Ok(()) => {
+                    self.continued.push((place, id, lease.clone(), records));
+                    return Ok(());
+                }
                 Err(fault) => fault,
             },
             (_, None) => why_not(db, id, None)?,
@@ -86,12 +94,11 @@ impl<'a> AppendBatch<'a> {
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
-        self.opened.iter().any(|(_, other, ..)| *other == id)
-            || self.continued.iter().any(|(_, other, ..)| *other == id)
+        self.ids.contains(id)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.opened.is_empty() && self.continued.is_empty() && self.refused.is_empty()
+        self.ids.is_empty()
     }
 
     /// Writes everything, and returns the places of those that were refused, with the reason. An error means that the whole

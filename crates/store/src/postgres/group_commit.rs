@@ -48,7 +48,7 @@ enum FailedAttempt {
 impl PostgresWriter {
     /// Connects, and creates the tables if they are missing.
     pub(crate) fn open(server: PostgresServer) -> Result<Self, StoreFault> {
-        let db = SqlDatabase::Postgres(server.connect()?);
+        let db = server.connect()?;
         schema::prepare(&db)?;
         let owner = DebateOwner::new(server.takeover_after())?;
         Ok(Self { place: StorePlace::Server(server.clone()), server, db: Some(db), owner })
@@ -56,7 +56,7 @@ impl PostgresWriter {
 
     fn connect(&mut self) -> Result<(), StoreFault> {
         if self.db.is_none() {
-            self.db = Some(SqlDatabase::Postgres(self.server.connect()?));
+            self.db = Some(self.server.connect()?);
         }
         Ok(())
     }

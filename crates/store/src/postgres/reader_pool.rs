@@ -40,7 +40,7 @@ impl ReaderPool {
         let found = loop {
             let connected = match db.take() {
                 Some(db) => Ok(db),
-                None => self.server.connect().map(SqlDatabase::Postgres),
+                None => self.server.connect(),
             };
             let found = match connected {
                 Ok(connected) => {

@@ -17,7 +17,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::PostgresConnection;
-use crate::sql::SqlFault;
+use crate::sql::{SqlDatabase, SqlFault};
 use crate::store_fault::StoreFault;
 
 /// A process that was not seen for this long has lost its debates.
@@ -117,18 +117,18 @@ impl fmt::Debug for PostgresAddress {
 /// An address with everything that is needed to connect to it.
 #[derive(Clone)]
 pub(crate) struct PostgresServer {
-    address: PostgresAddress,
+    address: Arc<PostgresAddress>,
     tls: MakeRustlsConnect,
 }
 
 impl PostgresServer {
     pub(crate) fn new(address: PostgresAddress) -> Result<Self, StoreFault> {
         let tls = MakeRustlsConnect::new(tls_settings(&address.verification).map_err(StoreFault::Failed)?);
-        Ok(Self { address, tls })
+        Ok(Self { address: Arc::new(address), tls })
     }
 
     /// Opens a connection. It must not be called, and the connection must not be dropped, where a runtime runs futures.
-    pub(crate) fn connect(&self) -> Result<PostgresConnection, SqlFault> {
+    pub(crate) fn connect(&self) -> Result<SqlDatabase, SqlFault> {
         let config = &self.address.config;
         let mut client = match config.get_ssl_mode() {
             SslMode::Disable => config.connect(NoTls)?,
@@ -140,7 +140,7 @@ impl PostgresServer {
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
             self.takeover_after().as_millis()
         ))?;
-        Ok(PostgresConnection::new(client))
+        Ok(SqlDatabase::Postgres(Box::new(PostgresConnection::new(client))))
     }
 
     pub(crate) fn takeover_after(&self) -> Duration {

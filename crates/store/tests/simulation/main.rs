@@ -9,7 +9,8 @@ mod server;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,15 +21,17 @@ use agon_core::{
     Reply, Request, options, protocol,
 };
 use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, StoreError};
-use agon_store::DebateStore;
+use agon_mock::PostgresServer;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-use process_store::{AppendFault, DurableLog, ProcessStore, copy_files_of_dead_process, store_file};
+use process_store::{AppendFault, DurableLog, ProcessStore, SimulatedPlace};
 use server::{LedgerEntry, STEADY_FAULTS_MAX, ServedModels, SimulatedServer};
 
 const SEEDS: u64 = 200;
+/// How many of them are tried on a server, where each takes seconds.
+const SERVER_SEEDS: usize = 6;
 const ID: &str = "d1";
 /// The most processes that are disturbed. The ones after them run until the debate closes.
 const DISTURBED_MAX: usize = 6;
@@ -37,12 +40,31 @@ const SETTLING: Duration = Duration::from_millis(10);
 
 #[test]
 fn whatever_fails_no_answer_is_lost_or_asked_for_twice_no_limit_is_exceeded_and_every_debate_closes() {
-    let seeds = seeds();
+    let home = |_: &str| None;
+    try_seeds(seeds(), &home);
+}
+
+/// The same on a server that ends connections and crashes while debates run.
+#[test]
+fn whatever_fails_on_a_server_neither() {
+    let Some(server) = PostgresServer::shared() else { return };
+    let home = |name: &str| Some(SimulatedPlace::on_server(server, name));
+    // One after the other: a crash of the server concerns all.
+    for seed in seeds().take(SERVER_SEEDS) {
+        try_seeds(seed..seed + 1, &home);
+    }
+}
+
+/// Where a run has its store: `None` is a new folder.
+type NewPlace<'a> = &'a (dyn Fn(&str) -> Option<SimulatedPlace> + Sync);
+
+fn try_seeds(seeds: Range<u64>, place: NewPlace<'_>) {
     // Seeds are independent, so they run on all cores.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let failed: Vec<u64> = std::thread::scope(|scope| {
         let share = |worker: usize| seeds.clone().skip(worker).step_by(workers);
-        let fails = |seed: &u64| std::panic::catch_unwind(|| simulate(*seed)).is_err();
+        let fails =
+            |seed: &u64| std::panic::catch_unwind(AssertUnwindSafe(|| simulate(*seed, place))).is_err();
         let running: Vec<_> =
             (0..workers).map(|worker| scope.spawn(move || share(worker).find(fails))).collect();
         running.into_iter().filter_map(|worker| worker.join().unwrap()).collect()
@@ -200,34 +222,42 @@ impl Disturbance {
 enum ProcessEnd {
     /// It returned, and had the time to write everything.
     Returned(Result<Box<Debate>, EngineError>),
-    /// It died.
-    Died,
+    /// It died, and left this behind.
+    Died(SimulatedPlace),
 }
 
 /// A debate that has closed.
 struct ClosedDebate {
     debate: Debate,
-    folder: PathBuf,
+    place: SimulatedPlace,
     server: Arc<SimulatedServer>,
     log: Vec<LogRecord>,
     /// When each process ended, and whether it had the time to write everything.
     ends: Vec<(Instant, bool)>,
 }
 
-fn simulate(seed: u64) {
+fn simulate(seed: u64, new_place: NewPlace<'_>) {
     let scenario = Scenario::new(seed);
     let home = new_home();
+    let place = |name: &str, home: &Path| {
+        new_place(&format!("{name}_{seed}")).unwrap_or_else(|| SimulatedPlace::Folder(home.join("0")))
+    };
     let mut draw = SeededDraw::new(seed, "disturbances");
     let disturbed = draw.below(DISTURBED_MAX + 1);
-    let closed = run_to_close(&scenario, home.path(), |process| match process < disturbed {
-        true => Disturbance::random(&mut draw),
-        false => Disturbance::None,
-    });
+    let closed =
+        run_to_close(&scenario, place("disturbed", home.path()), home.path(), |process| {
+            match process < disturbed {
+                true => Disturbance::random(&mut draw),
+                false => Disturbance::None,
+            }
+        });
     check_ledger(&scenario, &closed);
     check_log(&scenario, &closed);
     if scenario.is_steady {
         let undisturbed = new_home();
-        let plain = run_to_close(&scenario, undisturbed.path(), |_| Disturbance::None);
+        let plain = run_to_close(&scenario, place("plain", undisturbed.path()), undisturbed.path(), |_| {
+            Disturbance::None
+        });
         assert_eq!(decisions(&closed.log), decisions(&plain.log), "seed {seed}: the decisions differ");
     }
 }
@@ -240,29 +270,30 @@ fn new_home() -> TempDir {
 /// Runs one process after the other until the debate closes.
 fn run_to_close(
     scenario: &Scenario,
+    mut place: SimulatedPlace,
     home: &Path,
     mut disturbance: impl FnMut(usize) -> Disturbance,
 ) -> ClosedDebate {
     let seed = scenario.seed;
     let durable = DurableLog::default();
     let server = scenario.server(&durable);
-    let (mut folder, mut ends) = (home.join("0"), Vec::new());
-    std::fs::create_dir(&folder).unwrap();
+    let mut ends = Vec::new();
+    std::fs::create_dir(home.join("0")).unwrap();
     for process in 0..100 {
         server.process.store(process, Ordering::Relaxed);
         let next_folder = home.join((process + 1).to_string());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-        let run = run_process(scenario, &server, &durable, disturbance(process), &folder, &next_folder);
+        let run = run_process(scenario, &server, &durable, disturbance(process), &place, &next_folder);
         let (end, ended_at) = runtime.unwrap().block_on(run);
         let log = durable.lock().unwrap().clone();
         match end {
-            ProcessEnd::Died => {
-                folder = next_folder;
+            ProcessEnd::Died(left) => {
+                place = left;
                 ends.push((ended_at, false));
             }
             ProcessEnd::Returned(Ok(debate)) => {
                 ends.push((ended_at, true));
-                return ClosedDebate { debate: *debate, folder, server, log, ends };
+                return ClosedDebate { debate: *debate, place, server, log, ends };
             }
             ProcessEnd::Returned(Err(EngineError::Store(StoreError::Failed { .. }))) => {
                 ends.push((ended_at, false));
@@ -274,15 +305,15 @@ fn run_to_close(
             }
             ProcessEnd::Returned(Err(why)) => panic!("seed {seed}, process {process}: {why}"),
         }
-        let stored = stored_log(&folder);
+        let stored = stored_log(&place);
         assert_eq!(stored, log, "seed {seed}, process {process}: the store has another log than was written");
     }
     panic!("seed {seed}: the debate never closes")
 }
 
 /// What the store on disk holds now.
-fn stored_log(folder: &Path) -> Vec<LogRecord> {
-    let store = DebateStore::open(&store_file(folder)).unwrap();
+fn stored_log(place: &SimulatedPlace) -> Vec<LogRecord> {
+    let store = place.open();
     match store.raw_log(ID) {
         Ok(stored) => agon_core::event::open_all(stored).unwrap(),
         Err(StoreError::Unknown(_)) => Vec::new(),
@@ -296,7 +327,7 @@ async fn run_process(
     server: &Arc<SimulatedServer>,
     durable: &DurableLog,
     disturbance: Disturbance,
-    folder: &Path,
+    place: &SimulatedPlace,
     next_folder: &Path,
 ) -> (ProcessEnd, Instant) {
     let fault = match disturbance {
@@ -304,7 +335,7 @@ async fn run_process(
         _ => None,
     };
     let is_new = durable.lock().unwrap().is_empty();
-    let store = Arc::new(ProcessStore::open(folder, durable.clone(), scenario.latency, fault));
+    let store = Arc::new(ProcessStore::open(place, durable.clone(), scenario.latency, fault));
     let engine =
         Engine::new(Arc::new(ServedModels(server.clone())), store.clone(), scenario.settings.clone());
     let (watch, stop) = (DebateWatch::default(), StopSignal::new());
@@ -333,10 +364,7 @@ async fn run_process(
     let ended_at = Instant::now();
     match result.take() {
         Some(result) => (ProcessEnd::Returned(result.map(Box::new)), ended_at),
-        None => {
-            copy_files_of_dead_process(folder, next_folder);
-            (ProcessEnd::Died, ended_at)
-        }
+        None => (ProcessEnd::Died(place.after_death(next_folder)), ended_at),
     }
 }
 
@@ -398,14 +426,14 @@ fn is_recorded(entry: &LedgerEntry, log: &[LogRecord]) -> bool {
 /// The log on disk is the debate, and the protocol would decide the same again.
 fn check_log(scenario: &Scenario, closed: &ClosedDebate) {
     let seed = scenario.seed;
-    assert_eq!(stored_log(&closed.folder), closed.log, "seed {seed}");
+    assert_eq!(stored_log(&closed.place), closed.log, "seed {seed}");
     let replayed = agon_core::play::replay(scenario.protocol, &closed.log).map_err(|why| why.to_string());
     assert_eq!(replayed.as_ref(), Ok(&closed.debate), "seed {seed}: the log does not replay");
     let is_call = |event: &Event| matches!(event, Event::Sent { errand: false, .. });
     let sent = closed.log.iter().filter(|record| is_call(&record.entry.event)).count();
     assert!(sent >= closed.server.ledger.lock().unwrap().len(), "seed {seed}: a call is not in the log");
     assert_eq!(closed.debate.spent().calls as usize, sent, "seed {seed}: the calls that count");
-    let store = DebateStore::open(&store_file(&closed.folder)).unwrap();
+    let store = closed.place.open();
     assert_eq!(store.health().unwrap().integrity, "ok", "seed {seed}");
 }
 

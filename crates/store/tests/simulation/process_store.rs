@@ -1,4 +1,5 @@
-//! The store of a simulated process: SQLite on a disk that can be slow or full, in a process that can die.
+//! The store of a simulated process: SQLite on a disk that can be slow or full, or PostgreSQL on a server that ends connections, in a
+//! process that can die.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,12 @@ use std::time::Duration;
 
 use agon_core::LogRecord;
 use agon_engine::{Store, StoreError};
-use agon_store::{DebateStore, StoreFuture};
+use agon_mock::PostgresServer;
+use agon_store::{DebateStore, StoreAddress, StoreFuture};
+use postgres::{Client, NoTls};
 use tokio::sync::Notify;
 
-/// What SQLite has committed, as the simulation knows it. It survives every process.
+/// What the database has committed, as the simulation knows it. It survives every process.
 pub(crate) type DurableLog = Arc<Mutex<Vec<LogRecord>>>;
 
 /// What happens at an append.
@@ -25,9 +28,65 @@ pub(crate) enum AppendFault {
     DeathAfter,
 }
 
+/// Where the stores of the processes are.
+#[derive(Debug, Clone)]
+pub(crate) enum SimulatedPlace {
+    /// A SQLite file in this folder.
+    Folder(PathBuf),
+    /// A schema on a server, with its address.
+    Server(&'static PostgresServer, String),
+}
+
+impl SimulatedPlace {
+    pub(crate) fn open(&self) -> DebateStore {
+        match self {
+            Self::Folder(folder) => DebateStore::open(&folder.join("agon.db")).unwrap(),
+            Self::Server(_, address) => {
+                DebateStore::open(StoreAddress::parse(address.as_ref()).unwrap()).unwrap()
+            }
+        }
+    }
+
+    /// A new schema on the server.
+    pub(crate) fn on_server(server: &'static PostgresServer, schema: &str) -> Self {
+        let address = format!("{}?options=-csearch_path%3D{schema}", server.address("postgres"));
+        plain(&address).batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
+        Self::Server(server, address)
+    }
+
+    /// What a process leaves behind that is killed now. A server notices by itself that a process is gone.
+    pub(crate) fn after_death(&self, next_folder: &Path) -> Self {
+        match self {
+            Self::Folder(folder) => {
+                copy_files_of_dead_process(folder, next_folder);
+                Self::Folder(next_folder.to_owned())
+            }
+            server => server.clone(),
+        }
+    }
+
+    /// Ends the connections of every writer before some appends, and lets the server crash before a few.
+    fn disturb(&self, number: usize) {
+        let Self::Server(server, address) = self else { return };
+        match number % 16 {
+            7 => server.crash_and_restart().unwrap(),
+            3 | 11 => {
+                let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()";
+                plain(address).batch_execute(end).unwrap();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn plain(address: &str) -> Client {
+    Client::connect(address, NoTls).unwrap()
+}
+
 /// The store of one process.
 pub(crate) struct ProcessStore {
-    sqlite: DebateStore,
+    store: DebateStore,
+    place: SimulatedPlace,
     pub(crate) durable: DurableLog,
     /// How long an append takes before and after its commit.
     pub(crate) latency: (Duration, Duration),
@@ -40,13 +99,13 @@ pub(crate) struct ProcessStore {
 
 impl ProcessStore {
     pub(crate) fn open(
-        folder: &Path,
+        place: &SimulatedPlace,
         durable: DurableLog,
         latency: (Duration, Duration),
         fault: Option<(usize, AppendFault)>,
     ) -> Self {
-        let sqlite = DebateStore::open(&store_file(folder)).unwrap();
-        Self { sqlite, durable, latency, fault, appends: AtomicUsize::new(0), death: Notify::new() }
+        let (store, place) = (place.open(), place.clone());
+        Self { store, place, durable, latency, fault, appends: AtomicUsize::new(0), death: Notify::new() }
     }
 
     async fn write(&self, id: &str, records: Vec<LogRecord>) -> Result<(), StoreError> {
@@ -63,8 +122,13 @@ impl ProcessStore {
         if fault == Some(AppendFault::DeathBefore) {
             self.die().await;
         }
-        let (sqlite, owned_id, written) = (self.sqlite.clone(), id.to_owned(), records.clone());
-        off_the_clock(move || async move { sqlite.append(&owned_id, written).await }).await?;
+        let (store, place) = (self.store.clone(), self.place.clone());
+        let (owned_id, written) = (id.to_owned(), records.clone());
+        let append = async move {
+            tokio::task::spawn_blocking(move || place.disturb(number)).await.unwrap();
+            store.append(&owned_id, written).await
+        };
+        off_the_clock(move || append).await?;
         self.durable.lock().unwrap().extend(records);
         if fault == Some(AppendFault::DeathAfter) {
             self.die().await;
@@ -85,21 +149,21 @@ impl Store for ProcessStore {
     }
 
     fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<LogRecord>> {
-        self.sqlite.load(id)
+        self.store.load(id)
     }
 
     fn lease<'a>(&'a self, id: &'a str) -> StoreFuture<'a, ()> {
-        let (sqlite, id) = (self.sqlite.clone(), id.to_owned());
-        Box::pin(off_the_clock(move || async move { sqlite.lease(&id).await }))
+        let (store, id) = (self.store.clone(), id.to_owned());
+        Box::pin(off_the_clock(move || async move { store.lease(&id).await }))
     }
 
     fn release<'a>(&'a self, id: &'a str) -> StoreFuture<'a, ()> {
-        let (sqlite, id) = (self.sqlite.clone(), id.to_owned());
-        Box::pin(off_the_clock(move || async move { sqlite.release(&id).await }))
+        let (store, id) = (self.store.clone(), id.to_owned());
+        Box::pin(off_the_clock(move || async move { store.release(&id).await }))
     }
 }
 
-/// Waits for SQLite on a thread for blocking work. The paused clock stands still meanwhile, so that the time that the real disk
+/// Waits for the database on a thread for blocking work. The paused clock stands still meanwhile, so that the time that the real disk
 /// takes changes nothing.
 async fn off_the_clock<F: Future<Output = Result<(), StoreError>>>(
     work: impl FnOnce() -> F + Send + 'static,
@@ -108,12 +172,8 @@ async fn off_the_clock<F: Future<Output = Result<(), StoreError>>>(
     tokio::task::spawn_blocking(move || runtime.block_on(work())).await.unwrap()
 }
 
-pub(crate) fn store_file(folder: &Path) -> PathBuf {
-    folder.join("agon.db")
-}
-
-/// What a process leaves behind that is killed now: its files as they are, without the lock that ends with it.
-pub(crate) fn copy_files_of_dead_process(from: &Path, to: &Path) {
+/// The files of a process as they are, without the lock that ends with it.
+fn copy_files_of_dead_process(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let name = entry.file_name();

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod closed_debates;
+mod copies;
 mod debate_list;
 mod deliveries;
 mod failing_disk;

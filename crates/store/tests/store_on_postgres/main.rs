@@ -4,6 +4,8 @@
 
 #[path = "../store/closed_debates.rs"]
 mod closed_debates;
+#[path = "../store/copies.rs"]
+mod copies;
 #[path = "../store/debate_list.rs"]
 mod debate_list;
 #[path = "../store/deliveries.rs"]

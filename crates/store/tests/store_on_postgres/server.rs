@@ -1,7 +1,11 @@
 //! What only a server can do to a store: lose connections, restart, and let another process take a debate over.
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -203,7 +207,9 @@ fn a_server_that_crashes_and_starts_again_loses_and_repeats_nothing() {
             .collect();
         for crash in 1..=5 {
             // In the middle of the work, wherever that is.
-            while written.load(Ordering::Relaxed) < 200 * crash && !writers.iter().all(|writer| writer.is_finished()) {
+            while written.load(Ordering::Relaxed) < 200 * crash
+                && !writers.iter().all(|writer| writer.is_finished())
+            {
                 std::thread::yield_now();
             }
             server.crash_and_restart().unwrap();
@@ -273,4 +279,55 @@ fn the_store_can_be_read_and_closed_from_anywhere() {
         let listed = tokio::spawn(async move { open(&address).unwrap().list_debates(None).unwrap().len() });
         assert_eq!(listed.await.unwrap(), 1);
     });
+}
+
+/// A certificate for this machine and its key, which the server's user can read. `None` if there is no `openssl`.
+fn certificate(folder: &Path) -> Option<[PathBuf; 2]> {
+    let files = ["server.crt", "server.key"].map(|name| folder.join(name));
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=agon"]);
+    openssl.args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]);
+    openssl.args(["-out", files[0].to_str()?, "-keyout", files[1].to_str()?]).stderr(Stdio::null());
+    if !openssl.status().is_ok_and(|status| status.success()) {
+        println!("There is no openssl here. The test of TLS is skipped.");
+        return None;
+    }
+    std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    // This fails for whoever is not root, and then it is not needed.
+    drop(Command::new("chown").arg("postgres").arg(&files[1]).stderr(Stdio::null()).status());
+    Some(files)
+}
+
+#[test]
+fn the_connection_is_encrypted_and_the_certificate_is_checked_if_the_address_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([crt, key]) = PostgresServer::shared().and_then(|_| certificate(folder.path())) else { return };
+    let (crt, key) = (crt.display(), key.display());
+    let settings = format!("-c fsync=off -c ssl=on -c ssl_cert_file={crt} -c ssl_key_file={key}");
+    let server = PostgresServer::start(&settings).unwrap();
+    let address = server.address("postgres");
+    let encrypted = || {
+        let mut plain =
+            postgres::Client::connect(&format!("{address}?sslmode=disable"), postgres::NoTls).unwrap();
+        let sql = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'agon'";
+        plain.query_one(sql, &[]).unwrap().get::<_, Option<bool>>(0)
+    };
+    for (options, is_encrypted) in [
+        ("", true),
+        ("?sslmode=prefer", true),
+        ("?sslmode=require", true),
+        ("?sslmode=disable", false),
+        (&*format!("?sslmode=verify-full&sslrootcert={crt}"), true),
+    ] {
+        let store = open(&format!("{address}{options}")).unwrap();
+        assert_eq!(encrypted(), Some(is_encrypted), "{options}");
+        store.close();
+        while encrypted().is_some() {
+            std::thread::yield_now();
+        }
+    }
+    let unknown = open(&format!("{address}?sslmode=verify-full")).unwrap_err().to_string();
+    assert!(unknown.to_lowercase().contains("certificate"), "{unknown}");
+    let other = address.replace("127.0.0.1", "localhost");
+    assert!(open(&format!("{other}?sslmode=verify-full&sslrootcert={crt}")).is_err(), "another name");
 }

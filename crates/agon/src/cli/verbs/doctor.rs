@@ -190,7 +190,13 @@ impl DoctorReport {
             Ok(Some(health)) => {
                 let debates = counted(count(health.debates), "debate");
                 let size_kb = health.size_bytes.div_ceil(1024);
-                row("store", "", &health.integrity, &format!("{}: {debates}, {size_kb} KB", health.file))
+                let StoreHealth { database, schema_version, .. } = health;
+                let server = match health.journal_mode {
+                    Some(_) => String::new(),
+                    None => format!("; {database}, schema version {schema_version}"),
+                };
+                let more = format!("{}: {debates}, {size_kb} KB{server}", health.file);
+                row("store", "", &health.integrity, &more)
             }
             Ok(None) => {
                 let file = store_file(&process_env).map(|file| file.display().to_string());

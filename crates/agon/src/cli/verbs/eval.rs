@@ -9,7 +9,7 @@ use agon_experiments::eval::{
     EvalArm, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, ResultRow, default_arms,
     eval_report, eval_svg, grading_brief,
 };
-use agon_store::DebateStore;
+use agon_store::{DebateStore, StoreAddress};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -232,7 +232,7 @@ fn arm_builder(
 fn eval_store(app: &App<'_>, out: &Path) -> Result<DebateStore, CliError> {
     match app.args.contains_id("db") {
         true => app.store(),
-        false => open_store(&out.with_extension("db")),
+        false => open_store(&StoreAddress::File(out.with_extension("db"))),
     }
 }
 

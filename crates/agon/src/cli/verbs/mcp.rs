@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_store::StoreAddress;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 
@@ -80,8 +81,13 @@ fn server_command(args: &ArgMatches) -> Result<ServerCommand, CliError> {
     let mut arguments = vec!["mcp".to_owned()];
     for name in ["config", "db"] {
         if let Some(path) = args.get_one::<PathBuf>(name) {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            arguments.extend([format!("--{name}"), shown(&path)]);
+            let is_address = name == "db"
+                && StoreAddress::parse(path.as_os_str()).is_ok_and(|store| store.file().is_none());
+            let whole = match is_address {
+                true => arguments::shown_store(path),
+                false => shown(&std::path::absolute(path).unwrap_or_else(|_| path.clone())),
+            };
+            arguments.extend([format!("--{name}"), whole]);
         }
     }
     if args.get_flag("no-config") {

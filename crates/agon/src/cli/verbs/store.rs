@@ -1,13 +1,16 @@
-//! `agon store`: keeps the file of debates small.
+//! `agon store`: keeps the store small, and copies debates to another one.
 
-use agon_store::{DebateStore, PrunedDebates, VacuumedFile};
-use clap::{Arg, ArgMatches, Command};
+use std::path::PathBuf;
+
+use agon_store::{CopyReport, DebateStore, PrunedDebates, StoreAddress, VacuumedFile};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::json;
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::App;
+use crate::cli::app::{App, open_store};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
+use crate::cli::paths::{process_env, store_address};
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, clock, output};
 
@@ -27,7 +30,7 @@ fn command(command: Command) -> Command {
         Command::new(name).about(about).arg(arguments::json()).arg(arguments::store())
     };
     command
-        .about("Remove old debates, or make the file smaller")
+        .about("Remove old debates, make the store smaller, or copy debates to another store")
         .after_help(
             "A debate stays, however old, if it is not over, if you have said how it turned out, if its result is still to be \
              delivered, if ratings, memories or knowledge come from it, or if it is the newest.",
@@ -36,10 +39,63 @@ fn command(command: Command) -> Command {
         .arg_required_else_help(true)
         .subcommand(subcommand("prune", "Remove old debates that nothing relies on").args([age, dry_run]))
         .subcommand(subcommand("vacuum", "Give the space of removed debates back to the disk"))
+        .subcommand(copy_command())
+}
+
+fn copy_command() -> Command {
+    let store = |name: &'static str, help: &'static str| {
+        Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
+    };
+    Command::new("copy")
+        .about("Copy debates to another store, after checking that nobody has changed their logs")
+        .after_help(
+            "A store is a file, or postgres://USER@HOST/NAME. A debate that is there already is left alone, one that is running is \
+             left out. With the debates go their resolutions and deliveries that are over; without IDs, notes and imports, too.\n\
+             Exit status: 0, or 1 if a debate was refused: its log is broken, or another one has its id.",
+        )
+        .arg(store("FROM", "The store that has the debates"))
+        .arg(store("TO", "The store that gets them; created if it does not exist"))
+        .arg(Arg::new("ids").value_name("ID").num_args(0..).help("The debates [default: all]"))
+        .arg(arguments::json())
+}
+
+fn copy(args: &ArgMatches) -> Result<u8, CliError> {
+    let open = |name: &str| {
+        let named = args.get_one::<PathBuf>(name).map(|store| store.as_os_str());
+        open_store(&store_address(named, &process_env)?)
+    };
+    if let Some(file) = args.get_one::<PathBuf>("FROM").filter(|from| {
+        StoreAddress::parse(from.as_os_str()).is_ok_and(|from| from.file().is_some_and(|file| !file.exists()))
+    }) {
+        return Err(CliError::file(file, "there is no such store: check the path"));
+    }
+    let (from, to) = (open("FROM")?, open("TO")?);
+    let given = args.get_many::<String>("ids").into_iter().flatten();
+    let ids: Vec<String> = given.map(|id| from.find_debate(id)).collect::<Result<_, _>>()?;
+    let report = block_on(from.copy_to(&to, &ids))??;
+    output::print_result(args.get_flag("json"), || json!(report), || copied_lines(&report))?;
+    Ok(u8::from(!report.refused.is_empty()))
+}
+
+fn copied_lines(report: &CopyReport) -> String {
+    let mut text = format!("{} copied, {} there already.\n", debates(report.copied), report.already_there);
+    if report.notes > 0 {
+        text.push_str(&format!("{} notes and imports are there, too.\n", report.notes));
+    }
+    for id in &report.running {
+        text.push_str(&format!("{id} is running: left out. Copy it when it is over.\n"));
+    }
+    for (id, reason) in &report.refused {
+        text.push_str(&format!("{id} was refused: {reason}.\n"));
+    }
+    text
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let Some((subcommand, args)) = args.subcommand() else { return Ok(0) };
+    if subcommand == "copy" {
+        return copy(args);
+    }
     let app = App::new(args);
     let Some(store) = app.existing_store()? else {
         output::note("there is no store yet");
