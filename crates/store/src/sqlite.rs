@@ -8,6 +8,7 @@ use agon_core::event::open_all;
 use agon_core::{Event, LogRecord};
 use agon_engine::{Store, StoreError};
 use rusqlite::Connection;
+use tokio::sync::Semaphore;
 
 use crate::leases::{self, LeaseHolder};
 use crate::log_table::DebateRow;
@@ -28,6 +29,8 @@ struct StoreInner {
     path: StorePath,
     /// For reading and for the search index. It is opened at its first use, since a debate does not need it.
     reader: Mutex<Option<Connection>>,
+    /// How many logs are loaded at once: more threads would only wait for the reader.
+    loads: Semaphore,
     /// `None` if the file can only be read.
     writer: Option<WriterHandle>,
 }
@@ -38,6 +41,9 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// Held while a store opens: a new file must be created and closed before SQLite locks it in this process, since
 /// closing it later would drop the lock.
 static OPENING: Mutex<()> = Mutex::new(());
+
+/// How many logs are loaded at once.
+const LOADS_AT_ONCE: usize = 4;
 
 const WRITER_STOPPED: &str = "its writer has stopped: start agon again";
 
@@ -52,7 +58,7 @@ impl SqliteStore {
             WriterHandle::start(connection, path.clone())
         };
         let writer = start().map_err(|fault| path.explain(fault))?;
-        Ok(Self { inner: Arc::new(StoreInner { path, reader: Mutex::new(None), writer: Some(writer) }) })
+        Ok(Self::new(path, None, Some(writer)))
     }
 
     /// Opens an existing store for reading, on a disk that is full or write-protected, where [`open`](Self::open)
@@ -66,14 +72,16 @@ impl SqliteStore {
                 Ok(connection)
             });
             match checked {
-                Ok(connection) => {
-                    let reader = Mutex::new(Some(connection));
-                    return Ok(Self { inner: Arc::new(StoreInner { path, reader, writer: None }) });
-                }
+                Ok(connection) => return Ok(Self::new(path, Some(connection), None)),
                 Err(fault) => error = Some(path.explain(fault)),
             }
         }
         Err(error.unwrap_or_else(|| path.failed(GIVE_ACCESS)))
+    }
+
+    fn new(path: StorePath, reader: Option<Connection>, writer: Option<WriterHandle>) -> Self {
+        let (reader, loads) = (Mutex::new(reader), Semaphore::new(LOADS_AT_ONCE));
+        Self { inner: Arc::new(StoreInner { path, reader, loads, writer }) }
     }
 
     /// How many commits this store's writer has made. Many appends share one.
@@ -156,6 +164,8 @@ impl Store for SqliteStore {
             match tokio::runtime::Handle::try_current() {
                 Ok(runtime) => {
                     let stopped = |_| self.path().failed("reading was interrupted: start agon again");
+                    // Nobody closes it, so there is always a place in the end.
+                    let _place = self.inner.loads.acquire().await.ok();
                     runtime.spawn_blocking(load).await.map_err(stopped)?
                 }
                 Err(_) => load(),

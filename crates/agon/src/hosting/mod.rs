@@ -513,6 +513,13 @@ impl DebateHost {
 
     /// Where a debate is.
     pub async fn state_of(&self, id: &str) -> Result<DebateState, HostError> {
+        // Every watcher of a debate asks for this at every change, so the store is asked only for what is not known here.
+        if self.run_of(id).is_some_and(|run| run.is_open()) {
+            return Ok(match self.0.people.is_waiting(id) {
+                true => DebateState::Waiting,
+                false => DebateState::Running,
+            });
+        }
         let id = id.to_owned();
         let listed = self.read_store(move |store| store.listed_debate(&id)).await?;
         Ok(self.state(&listed))
@@ -677,12 +684,16 @@ impl DebateHost {
     /// Fetches the files of the embedded model if the debate needs them.
     async fn fetch_model_files(&self, id: &str) -> Result<(), HostError> {
         let brief = self.read_debate(id).await?.brief;
+        if !seat_models::needs_files(&self.0.configuration, seat_models::brief_models(&brief)) {
+            return Ok(());
+        }
         let host = self.clone();
-        blocking(move || {
+        // It may take minutes, so it must not take the place of other work.
+        let fetched = tokio::task::spawn_blocking(move || {
             let names = seat_models::brief_models(&brief);
             Ok(seat_models::fetch_files(&host.0.configuration, names, true)?)
-        })
-        .await
+        });
+        fetched.await.unwrap_or_else(|why| Err(broken_off(&why)))
     }
 
     fn tell(&self, id: &str) {
@@ -719,12 +730,25 @@ fn same_request(earlier: ServedRequest, hash: &str) -> Result<String, HostError>
     }
 }
 
-/// Runs something that may wait for a disk or a network on a thread of its own.
+/// How much work of [`blocking`] is done at once. A thread keeps about a megabyte, and the store has one reader.
+const BLOCKING_AT_ONCE: usize = 8;
+
+/// Runs something that computes for long or waits for a disk on a thread of its own, when there is one.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, HostError> + Send + 'static,
 ) -> Result<T, HostError> {
-    let ended = tokio::task::spawn_blocking(work).await;
-    ended.unwrap_or_else(|why| Err(HostError::failed(format!("the work broke off: {why}"))))
+    static PLACES: Semaphore = Semaphore::const_new(BLOCKING_AT_ONCE);
+    // Nobody closes it, so there is always a place in the end. The work keeps its place even if nobody waits for it any more.
+    let place = PLACES.acquire().await.ok();
+    let ended = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        work()
+    });
+    ended.await.unwrap_or_else(|why| Err(broken_off(&why)))
+}
+
+fn broken_off(why: &tokio::task::JoinError) -> HostError {
+    HostError::failed(format!("the work broke off: {why}"))
 }
 
 impl DayBudget {
