@@ -101,10 +101,7 @@ pub fn fetch_files<'a>(
 }
 
 /// Whether one of these models answers from files that may have to be fetched.
-pub fn needs_files<'a>(
-    configuration: &'a Configuration,
-    names: impl IntoIterator<Item = &'a str>,
-) -> bool {
+pub fn needs_files<'a>(configuration: &'a Configuration, names: impl IntoIterator<Item = &'a str>) -> bool {
     let answering = names.into_iter().map(|name| configuration.answering_model(name));
     let embedded = format!("embedded/{SMOLLM2}");
     chain_links(answering).any(|link| link == embedded)

@@ -197,9 +197,7 @@ impl DebateHost {
     ) -> Result<PreparedDebate, HostError> {
         let host = self.clone();
         blocking(move || {
-            let HostInner { configuration, catalogue, store, .. } = &*host.0;
-            let reader = RequestReader { configuration, catalogue, store, rights: &rights };
-            let (protocol, brief) = reader.brief(request)?;
+            let (protocol, brief) = host.reader(&rights).brief(request)?;
             host.check_brief_models(&brief)?;
             Ok(PreparedDebate { protocol, brief })
         })
@@ -252,6 +250,11 @@ impl DebateHost {
         }
         let nobody = || HostError::invalid("only people would debate, so no model can do this");
         cheapest.map(|(_, name)| name.to_owned()).ok_or_else(nobody)
+    }
+
+    fn reader<'a>(&'a self, rights: &'a CallerRights) -> RequestReader<'a> {
+        let HostInner { configuration, catalogue, store, .. } = &*self.0;
+        RequestReader { configuration, catalogue, store, rights }
     }
 
     fn check_brief_models(&self, brief: &Brief) -> Result<(), HostError> {
@@ -315,8 +318,19 @@ impl DebateHost {
         }
     }
 
-    /// Continues a debate that is not over. `say` is what a person says to all seats first.
-    pub async fn resume(&self, id: &str, say: Option<String>) -> Result<(), HostError> {
+    /// Continues a debate that is not over, for a caller. `say` is what a person says to all seats first.
+    pub async fn resume(
+        &self,
+        id: &str,
+        say: Option<String>,
+        rights: &CallerRights,
+    ) -> Result<(), HostError> {
+        let brief = self.read_debate(id).await?.brief;
+        self.reader(&any_caller_seat(rights)).check_seats(&brief)?;
+        self.continue_debate(id, say).await
+    }
+
+    async fn continue_debate(&self, id: &str, say: Option<String>) -> Result<(), HostError> {
         self.check_room()?;
         let wanted = id.to_owned();
         let listed = self.read_store(move |store| store.listed_debate(&wanted)).await?;
@@ -346,7 +360,7 @@ impl DebateHost {
             if self.state_of(&id).await? != DebateState::Interrupted {
                 continue;
             }
-            match self.resume(&id, None).await {
+            match self.continue_debate(&id, None).await {
                 Ok(()) => resumed += 1,
                 Err(error) => self.note_fault(&id, error.sentence),
             }
@@ -377,12 +391,19 @@ impl DebateHost {
     }
 
     /// Opens a debate that takes over the first rounds of another.
-    pub async fn branch(&self, id: &str, at_round: u32, say: Option<String>) -> Result<String, HostError> {
+    pub async fn branch(
+        &self,
+        id: &str,
+        at_round: u32,
+        say: Option<String>,
+        rights: &CallerRights,
+    ) -> Result<String, HostError> {
         self.check_room()?;
-        let (host, source_id) = (self.clone(), id.to_owned());
+        let (host, source_id, rights) = (self.clone(), id.to_owned(), any_caller_seat(rights));
         let (branch_id, taken) = blocking(move || {
             let handle = DebateHandle { store: host.0.store.clone(), id: source_id };
             let (brief, taken) = crate::cli::verbs::branch_of(&handle, at_round)?;
+            host.reader(&rights).check_seats(&brief)?;
             host.check_brief_models(&brief)?;
             Ok((brief.id, taken))
         })
@@ -700,6 +721,11 @@ impl DebateHost {
         // Nobody may be listening.
         let _ = self.0.changes.send(id.to_owned());
     }
+}
+
+/// Rights for a debate that somebody opened before, who may have taken a seat of it.
+fn any_caller_seat(rights: &CallerRights) -> CallerRights {
+    CallerRights { caller_seat: true, ..rights.clone() }
 }
 
 fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {

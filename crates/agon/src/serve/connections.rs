@@ -96,7 +96,8 @@ async fn serve_connection(stream: TcpStream, router: Router, mut ending: watch::
 
 /// Tells a client that there is no place for it.
 async fn refuse_connection(stream: TcpStream) {
-    let refusal = hyper::service::service_fn(|_| async { Ok::<Response, Infallible>(no_place().into_response()) });
+    let refusal =
+        hyper::service::service_fn(|_| async { Ok::<Response, Infallible>(no_place().into_response()) });
     let mut settings = connection_settings();
     drop(settings.keep_alive(false).serve_connection(TokioIo::new(stream), refusal).await);
 }
@@ -122,7 +123,8 @@ fn in_time(
         match tokio::time::timeout_at(until, pieces.next()).await {
             Ok(piece) => Some((piece?, Some(pieces))),
             Err(_) => {
-                let late = io::Error::new(io::ErrorKind::TimedOut, "it did not arrive in time: send it again");
+                let late =
+                    io::Error::new(io::ErrorKind::TimedOut, "it did not arrive in time: send it again");
                 Some((Err(axum::Error::new(late)), None))
             }
         }
@@ -209,7 +211,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (end, ending) = watch::channel(false);
-        let echo = |body: Body| async { axum::body::to_bytes(body_in_time(body), 99).await.map_err(|why| why.to_string()) };
+        let echo = |body: Body| async {
+            axum::body::to_bytes(body_in_time(body), 99).await.map_err(|why| why.to_string())
+        };
         let router = Router::new().route("/", get(|| async { "here" })).route("/", post(echo));
         tokio::spawn(accept_connections(listener, router, connections_max, ending));
         (address, end)
@@ -237,7 +241,10 @@ mod tests {
         for said in ["", "GET / HTTP/1.1\r\nHost: local", "GET / HTTP/1.1\r\n"] {
             assert!(!answer(connect(address, said).await).await.contains("200"), "{said}");
         }
-        assert!(answer(connect(address, REQUEST).await).await.contains("here"), "an idle connection ends, too");
+        assert!(
+            answer(connect(address, REQUEST).await).await.contains("here"),
+            "an idle connection ends, too"
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -258,7 +265,10 @@ mod tests {
         assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 1"), "{refused}");
         drop(first);
         // The server learns of it when it looks at the connection.
-        while !answer(connect(address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await).await.contains("here") {}
+        while !answer(connect(address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await)
+            .await
+            .contains("here")
+        {}
     }
 
     #[tokio::test(start_paused = true)]
