@@ -115,8 +115,15 @@ impl AccessRules {
 
     /// A name that resolves to this machine could be anybody's. Only names of this server count.
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
-        let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = given.or_else(|| uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
+        let given: Vec<&str> =
+            headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default()).collect();
+        // With two names, a proxy may have checked the other one.
+        let host = match (given.as_slice(), uri.authority().map(|authority| authority.as_str())) {
+            ([host], Some(authority)) if !host.eq_ignore_ascii_case(authority) => "",
+            ([host], _) => host,
+            ([], Some(authority)) => authority,
+            _ => "",
+        };
         let host = host.to_ascii_lowercase();
         let name = host_name(&host);
         let address = name.trim_matches(['[', ']']).parse::<IpAddr>().ok();
@@ -382,10 +389,25 @@ mod tests {
             ("evil.example:7717", 403, 403),
             ("127.0.0.1.evil.example", 403, 403),
             ("", 403, 403),
+            ("user@localhost", 403, 403),
+            ("localhost.", 403, 403),
+            ("2130706433", 403, 403),
+            ("[::ffff:127.0.0.1]", 403, 200),
         ] {
             assert_eq!(status(&local, "GET", "/", &[("host", host)]), here, "{host}");
             assert_eq!(status(&public, "GET", "/", &[("host", host), bearer]), there, "{host}");
         }
+    }
+
+    #[test]
+    fn a_request_with_two_names_is_refused() {
+        let local = rules("127.0.0.1", None).unwrap();
+        let mut two = headers(&[("host", "localhost")]);
+        two.append("host", HeaderValue::from_static("evil.example"));
+        assert!(local.check(&Method::GET, &Uri::from_static("/"), &two).is_err());
+        let one = headers(&[("host", "localhost")]);
+        assert!(local.check(&Method::GET, &Uri::from_static("http://localhost/"), &one).is_ok());
+        assert!(local.check(&Method::GET, &Uri::from_static("http://evil.example/"), &one).is_err());
     }
 
     #[test]
