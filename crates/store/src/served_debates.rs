@@ -1,10 +1,11 @@
 //! The debates that a server opened: which request opened each, and whether somebody stopped it on purpose.
 
+use agon_core::LogRecord;
 use agon_engine::StoreError;
 use rusqlite::params;
 
 use crate::sql::CachedSql;
-use crate::{SqliteStore, StoreFuture};
+use crate::{SqliteStore, StoreFuture, log_table};
 
 /// A request that opened a debate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +17,15 @@ pub struct ServedRequest {
 }
 
 impl SqliteStore {
-    /// Remembers which request opens a debate. If a request with the same key opened one before, nothing changes and that request is
-    /// returned. A key whose debate was never opened, because the process was killed, can be used again.
+    /// Opens a debate with its first records, and remembers which request opened it. If a request with the same key opened one before,
+    /// nothing changes and that request is returned: of two that come at once, one opens a debate.
     pub fn serve_debate(
         &self,
         request: ServedRequest,
         key: Option<String>,
+        records: Vec<LogRecord>,
     ) -> StoreFuture<'_, Option<ServedRequest>> {
-        self.write(move |db| {
+        self.write_leased(move |db, holder| {
             let earlier = "SELECT debate, request_hash FROM served_debates
                  WHERE request_key = ?1 AND debate IN (SELECT id FROM debates)";
             let read = |row: &rusqlite::Row<'_>| Ok(ServedRequest { debate: row.get(0)?, hash: row.get(1)? });
@@ -32,6 +34,7 @@ impl SqliteStore {
             }
             let sql = "INSERT OR REPLACE INTO served_debates (debate, request_key, request_hash) VALUES (?1, ?2, ?3)";
             db.run(sql, params![request.debate, key, request.hash])?;
+            log_table::append(db, holder, &request.debate, &records)?;
             Ok(None)
         })
     }

@@ -122,7 +122,7 @@ impl SqliteStore {
     }
 
     /// The same for a change that takes, needs or gives back a lease.
-    fn write_leased<T: Send + 'static>(
+    pub(crate) fn write_leased<T: Send + 'static>(
         &self,
         change: impl FnMut(&Connection, &mut LeaseHolder) -> Result<T, StoreFault> + Send + 'static,
     ) -> StoreFuture<'_, T> {

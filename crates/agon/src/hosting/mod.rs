@@ -278,22 +278,18 @@ impl DebateHost {
     ) -> Result<String, HostError> {
         let PreparedDebate { protocol, brief } = prepared;
         self.check_room()?;
-        let id = brief.id.clone();
+        let (host, id) = (self.clone(), brief.id.clone());
         let request = ServedRequest { debate: id.clone(), hash: request_hash };
-        if let Some(earlier) = self.0.store.serve_debate(request.clone(), key).await? {
-            return same_request(earlier, &request.hash);
-        }
-        let bindings = DeliveryBindings::of_hooks(&self.0.configuration, protocol.info().name)?;
-        bindings.bind(&self.0.store, &id).await?;
-        let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
-        self.begin_with(&id, vec![opened]).await?;
-        Ok(id)
-    }
-
-    /// Stores the first records of a debate and runs it.
-    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<Arc<HostedRun>, HostError> {
-        self.0.store.append(id, records).await?;
-        self.spawn_run(id)
+        to_the_end(async move {
+            let bindings = DeliveryBindings::of_hooks(&host.0.configuration, protocol.info().name)?;
+            bindings.bind(&host.0.store, &id).await?;
+            let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
+            match host.0.store.serve_debate(request.clone(), key, vec![opened]).await? {
+                Some(earlier) => same_request(earlier, &request.hash),
+                None => host.spawn_run(&id).map(|_| id),
+            }
+        })
+        .await
     }
 
     /// The debate that a request with this key opened, if there is one.
@@ -409,12 +405,16 @@ impl DebateHost {
         })
         .await?;
         let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
-        self.0.store.serve_debate(request, None).await?;
-        let run = self.begin_with(&branch_id, taken).await?;
-        if let Some(text) = say {
-            run.inbox.interject("you", text);
-        }
-        Ok(branch_id)
+        let host = self.clone();
+        to_the_end(async move {
+            host.0.store.serve_debate(request, None, taken).await?;
+            let run = host.spawn_run(&branch_id)?;
+            if let Some(text) = say {
+                run.inbox.interject("you", text);
+            }
+            Ok(branch_id)
+        })
+        .await
     }
 
     /// Stops all debates in order and waits for them. They are continued when the server starts again.
@@ -754,6 +754,13 @@ fn same_request(earlier: ServedRequest, hash: &str) -> Result<String, HostError>
             earlier.debate
         ))),
     }
+}
+
+/// Does something that must not be half done. A caller who hangs up ends the future that waits for it, but not the work.
+async fn to_the_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, HostError>> + Send + 'static,
+) -> Result<T, HostError> {
+    tokio::spawn(work).await.unwrap_or_else(|why| Err(broken_off(&why)))
 }
 
 /// How much work of [`blocking`] is done at once. A thread keeps about a megabyte, and the store has one reader.

@@ -41,7 +41,7 @@ use crate::cli::signals;
 use crate::hosting::DebateHost;
 use crate::hosting::debate_request::CallerRights;
 use crate::mcp::McpServer;
-use crate::mcp::http::{MCP_PATH, mcp_service};
+use crate::mcp::http::mcp_router;
 use access::{AccessRules, LOGIN_PATH};
 use chat::chat_clients::ChatClients;
 use chat::chat_error::in_chat_format;
@@ -147,7 +147,7 @@ pub fn router(state: ServerState, mcp: McpServer) -> Router {
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
         .route(LOGIN_PATH, get(login))
-        .route_service(MCP_PATH, mcp_service(mcp, body_bytes, state.ending.clone()))
+        .merge(mcp_router(mcp, body_bytes, state.ending.clone()))
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "there is no such path: /openapi.json lists what there is")
         })
