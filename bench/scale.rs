@@ -23,10 +23,14 @@ const STEPS: usize = 6;
 const AT_ONCE: usize = 256;
 
 fn main() {
-    let debates = std::env::var("AGON_BENCH_DEBATES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
+    let debates =
+        std::env::var("AGON_BENCH_DEBATES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
     let rounds = debates as f64 * CALLS as f64 / AT_ONCE as f64;
     let ideal = (rounds * DELAY.as_secs_f64()).max(STEPS as f64 * DELAY.as_secs_f64());
-    println!("{debates} debates of {CALLS} calls, each answered after {} ms, {AT_ONCE} calls at once", DELAY.as_millis());
+    println!(
+        "{debates} debates of {CALLS} calls, each answered after {} ms, {AT_ONCE} calls at once",
+        DELAY.as_millis()
+    );
     println!("ideal: {ideal:.2} s");
     let alone = in_one_process(debates);
     let spread = on_workers(debates, false);
@@ -84,7 +88,10 @@ fn on_workers(debates: usize, with_kills: bool) -> f64 {
     let per_call = cpu * 1e3 / (debates * CALLS) as f64;
     let kind = if with_kills { "with four kills" } else { "without kills" };
     println!("{WORKERS} workers, PostgreSQL, Restate, {kind}: {wall:.2} s, {per_call:.3} ms of CPU a call");
-    println!("  CPU: batch {batch_cpu:.1} s, workers {shares:.1?} s, Restate {:.1} s", cpu_seconds(cluster.restate.pid()));
+    println!(
+        "  CPU: batch {batch_cpu:.1} s, workers {shares:.1?} s, Restate {:.1} s",
+        cpu_seconds(cluster.restate.pid())
+    );
     report_calls(&cluster, debates);
     per_call
 }

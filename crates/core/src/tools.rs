@@ -38,6 +38,9 @@ pub struct TableTools {
     pub calls: u32,
     /// How many tokens all items may have.
     pub tokens: u64,
+    /// The folder that `files` reads: a debate that is continued elsewhere still reads this one. `~` is the user's home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// A tool as the seats are told of it.

@@ -315,7 +315,11 @@ mod tests {
             (claim(0, 3), vec![(10, 10)], 0, 10),
             (claim(2, 8), vec![(5, 5), (0, 0)], 5, 10),
         ] {
-            assert_eq!(claim.grant(others.clone()), PlaceGrant { places, fair }, "{claim:?} beside {others:?}");
+            assert_eq!(
+                claim.grant(others.clone()),
+                PlaceGrant { places, fair },
+                "{claim:?} beside {others:?}"
+            );
         }
     }
 }

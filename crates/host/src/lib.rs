@@ -4,6 +4,7 @@
 //! - [`bounded_body`]: answers of servers, read no further than they may be long.
 //! - [`file_size_limit`]: a limit on the size of files is an error, not the end of the process.
 //! - [`input_file`]: files that a person names as input.
+//! - [`open_files_limit`]: as many open files as the system allows.
 //! - [`process_group`]: programs that end together with everything they started.
 //! - [`safe_text`]: other people's text, safe to print on a terminal.
 //! - [`error_chain`]: the innermost reason of an error.
@@ -16,6 +17,7 @@ pub mod bounded_body;
 pub mod error_chain;
 pub mod file_size_limit;
 pub mod input_file;
+pub mod open_files_limit;
 pub mod process_group;
 pub mod safe_text;
 pub mod tls;
@@ -25,6 +27,7 @@ pub use bounded_body::{BodyError, BoundedBody};
 pub use error_chain::innermost_reason;
 pub use file_size_limit::survive_file_size_limit;
 pub use input_file::open_input_file;
+pub use open_files_limit::raise_open_files_limit;
 pub use process_group::{ProcessGroup, ProcessPipes, kill_all_groups};
 pub use safe_text::{TextCleaner, clean_line, clean_text, visible_text};
 pub use tls::install_tls;

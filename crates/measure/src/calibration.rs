@@ -105,6 +105,18 @@ struct ConfidenceBin {
     /// The sum of the confidences.
     confidence: f64,
     right: u32,
+    forecasts: u32,
+}
+
+/// What became of forecasts of similar confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ReliabilityPoint {
+    /// The mean confidence.
+    pub confidence: f64,
+    /// The share that was right.
+    pub right: f64,
+    /// How many forecasts there are.
+    pub forecasts: u32,
 }
 
 impl CalibrationTally {
@@ -119,6 +131,7 @@ impl CalibrationTally {
         if let Some(bin) = self.bins.get_mut(bin) {
             bin.confidence += confidence;
             bin.right += right;
+            bin.forecasts += 1;
         }
     }
 
@@ -130,6 +143,16 @@ impl CalibrationTally {
     /// The Brier score: the mean of (confidence - outcome)². `None` without forecasts.
     pub fn brier(&self) -> Option<f64> {
         (self.resolved > 0).then(|| self.squared_errors / f64::from(self.resolved))
+    }
+
+    /// The reliability curve: for each group of similar confidence, in order, how sure the forecasts were and how many were right.
+    pub fn reliability(&self) -> Vec<ReliabilityPoint> {
+        let point = |bin: &ConfidenceBin| {
+            let forecasts = f64::from(bin.forecasts);
+            let (confidence, right) = (bin.confidence / forecasts, f64::from(bin.right) / forecasts);
+            ReliabilityPoint { confidence, right, forecasts: bin.forecasts }
+        };
+        self.bins.iter().filter(|bin| bin.forecasts > 0).map(point).collect()
     }
 
     /// The expected calibration error: the mean distance, over bins of similar confidence, between the confidence and the share
@@ -157,6 +180,16 @@ mod tests {
 
     fn near(a: Option<f64>, b: f64) -> bool {
         a.is_some_and(|a| (a - b).abs() < 1e-12)
+    }
+
+    /// By hand: 0.62 and 0.66 are one group, of which one is right.
+    #[test]
+    fn a_reliability_curve_has_a_point_for_each_group_of_similar_confidence() {
+        assert_eq!(CalibrationTally::default().reliability(), []);
+        let points = tally(&[(0.66, Right), (1.0, Right), (0.62, Wrong)]).reliability();
+        let shown: Vec<(f64, f64, u32)> =
+            points.iter().map(|p| ((p.confidence * 100.0).round(), p.right, p.forecasts)).collect();
+        assert_eq!(shown, [(64.0, 0.5, 2), (100.0, 1.0, 1)]);
     }
 
     /// By hand: (0.9 - 1)² + (0.6 - 0)² + (0.2 - 0)² = 0.01 + 0.36 + 0.04 = 0.41, divided by 3.

@@ -60,8 +60,19 @@ impl LimitCheck<'_> {
         self.debate.brief.limits.deadline_ms.is_some_and(|limit| self.debate.at_ms >= limit)
     }
 
-    /// The limit that the debate reached before a phase of `calls` calls, in the user's own figures.
+    /// Why there was no phase of `calls` calls any more: a limit, in the user's own figures, or the word of a person.
     pub fn reached(&self, calls: usize) -> Option<String> {
+        let limit = self.reached_limit(calls).map(|limit| format!("a limit was reached: {limit}"));
+        limit.or_else(|| {
+            let refused = self.debate.absences().find(|(_, _, why, _)| is_cut(*why));
+            refused.map(|(_, _, why, detail)| match why {
+                AbsenceReason::Cancelled => detail.to_owned(),
+                _ => format!("a limit was reached: {detail}"),
+            })
+        })
+    }
+
+    fn reached_limit(&self, calls: usize) -> Option<String> {
         let (limits, spent) = (&self.debate.brief.limits, self.debate.spent());
         let usd = spent.usd + spent.lost_usd + spent.doubtful_usd;
         let over = |part: f64, limit: f64| part >= limit * (1.0 - self.closing_share) - TOLERANCE;
@@ -76,10 +87,7 @@ impl LimitCheck<'_> {
             let s = if limit == 1 { "" } else { "s" };
             return Some(format!("the limit of {limit} call{s}"));
         }
-        if let Some(limit) = limits.usd.filter(|limit| over(usd, *limit)) {
-            return Some(format!("the budget of ${limit}"));
-        }
-        let refused = self.debate.absences().find(|(_, _, why, _)| is_cut(*why));
-        refused.map(|(.., detail)| detail.to_owned())
+        let budget = limits.usd.filter(|limit| over(usd, *limit));
+        budget.map(|limit| format!("the budget of ${limit}"))
     }
 }

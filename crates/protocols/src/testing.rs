@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use agon_core::play::play;
 use agon_core::{
     AbsenceReason, Ask, Brief, BriefFile, CallUsage, Debate, DebateLimits, Invalid, LOG_VERSION, LogRecord,
-    Protocol, Reply, Request, ShortenedPrompt, options, protocol,
+    Protocol, Reply, Request, ShortenedPrompt, TableTools, ToolOffer, options, protocol,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What the table answers: by ask, phase and round; a string is plain text, `None` is an absence.
 pub(crate) type Answer<'a> = &'a dyn Fn(&Ask, &str, u32) -> Option<Value>;
@@ -35,6 +35,13 @@ pub(crate) fn request(
         options: options::resolve(protocol.info().options, given)?,
         seed: 7,
     })
+}
+
+/// A table at which files can be read.
+pub(crate) fn files_tool() -> TableTools {
+    let (name, about, arguments) = ("files".into(), "Reads files.".into(), json!({"type": "object"}));
+    let offers = vec![ToolOffer { name, about, arguments }];
+    TableTools { offers, calls: 8, tokens: 24_000, folder: None }
 }
 
 /// A brief without a protocol, for tests of what the protocols share.

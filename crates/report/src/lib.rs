@@ -11,7 +11,7 @@
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
 //! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
-//! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture.
+//! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture; [`reliability_drawing`]: their calibration.
 //! - [`audit`]: the audits of votes and judges.
 //! - [`mod@table`], `markdown_text`, `bars` and `svg`: shared by the renderers.
 
@@ -20,6 +20,7 @@
 pub mod audit;
 pub mod live;
 pub mod ratings;
+pub mod reliability;
 pub mod table;
 
 mod bars;
@@ -47,6 +48,7 @@ pub use live::{DebateNarrator, LiveOutput, LiveView, phase_title};
 pub use markdown::markdown_report;
 pub use page::{PAGE_STYLES, PageParts, live_table, page_report, share_bar};
 pub use ratings::{RatedAgent, ratings_drawing, ratings_svg, ratings_table, svg_label};
+pub use reliability::reliability_drawing;
 pub use report_source::ReportSource;
 pub use table::table;
 pub use terminal::terminal_report;

@@ -17,13 +17,19 @@ impl DebateStore {
         self.read(|db| raw_log(db, id))
     }
 
-    /// The same from event number `first` on.
-    pub fn raw_log_from(&self, id: &str, first: u64) -> Result<Vec<(String, String)>, StoreError> {
+    /// At most `count` events from number `first` on.
+    pub fn raw_log_from(
+        &self,
+        id: &str,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
         let first = i64::try_from(first).unwrap_or(i64::MAX);
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.read(|db| {
-            let sql = "SELECT body, hash FROM events WHERE debate = ?1 AND seq >= ?2 ORDER BY seq";
+            let sql = "SELECT body, hash FROM events WHERE debate = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
             let debate = debate_row(db, id)?;
-            Ok(db.read_all(sql, sql_values![debate, first], |row| {
+            Ok(db.read_all(sql, sql_values![debate, first, count], |row| {
                 Ok((stored_text(row, 0)?, stored_text(row, 1)?))
             })?)
         })

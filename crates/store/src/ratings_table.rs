@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use agon_core::lesson::AgentStanding;
 use agon_core::{DebateLesson, DebateProvenance};
 use agon_engine::StoreError;
-use agon_measure::calibration::CalibrationTally;
+use agon_measure::calibration::{CalibrationTally, ReliabilityPoint};
 use agon_measure::ratings::{
     Glicko2Rating, RatedGame, RatingPoint, RatingState, RatingTable, ballot_conforms,
 };
@@ -29,6 +29,8 @@ pub struct AgentRating {
     pub brier: Option<f64>,
     /// Its expected calibration error over the same debates.
     pub calibration_error: Option<f64>,
+    /// How sure it was, and how often it was right, in groups of similar confidence.
+    pub reliability: Vec<ReliabilityPoint>,
     /// How many of its ballots are resolved.
     pub resolved: u32,
     /// The share of its ballots that were for the winner; `None` if no debate in which it voted had one.
@@ -147,7 +149,17 @@ fn list(db: &SqlDatabase) -> Result<Vec<AgentRating>, StoreFault> {
             let (brier, calibration_error) = (calibration.brier(), calibration.expected_error());
             let resolved = calibration.resolved();
             let provenance = provenances.remove(&agent).unwrap_or_default().into_iter().collect();
-            AgentRating { agent, rating, brier, calibration_error, resolved, conformity, ballots, provenance }
+            AgentRating {
+                agent,
+                rating,
+                brier,
+                calibration_error,
+                reliability: calibration.reliability(),
+                resolved,
+                conformity,
+                ballots,
+                provenance,
+            }
         })
         .collect();
     all.sort_by(|a, b| b.rating.elo.total_cmp(&a.rating.elo).then_with(|| a.agent.cmp(&b.agent)));

@@ -29,7 +29,8 @@ impl DebateStore {
             let others = others.into_iter().map(|(places, wanted)| (to_count(places), to_count(wanted)));
             let grant = claim.grant(others);
             let (places, wanted) = (to_sql(grant.places), to_sql(claim.wanted));
-            let sql = "INSERT INTO call_places (name, process, places, wanted, seen_s) VALUES (?1, ?2, ?3, ?4, ?5)
+            let sql =
+                "INSERT INTO call_places (name, process, places, wanted, seen_s) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (name, process) DO UPDATE SET places = ?3, wanted = ?4, seen_s = ?5";
             db.run(sql, sql_values![claim.name, process, places, wanted, now])?;
             Ok(grant)

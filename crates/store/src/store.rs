@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agon_core::event::open_all;
 use agon_core::{Event, LogRecord};
 use agon_engine::{Store, StoreError};
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::log_table;
 use crate::log_table::DebateRow;
 use crate::postgres::{PostgresServer, PostgresWriter, ReaderPool};
+use crate::served_debates::{ServedOpening, ServedRequest};
 use crate::sql::SqlDatabase;
 use crate::sqlite::{SqliteWriter, StorePath, schema};
 use crate::store_address::StoreAddress;
@@ -29,6 +31,8 @@ pub struct DebateStore {
 struct StoreInner {
     place: StorePlace,
     readers: StoreReaders,
+    /// How many logs are loaded at once: more threads would only wait for the readers.
+    loads: Semaphore,
     /// `None` if the file can only be read.
     writer: Option<WriterHandle>,
 }
@@ -46,6 +50,9 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// Held while a file opens: a new file must be created and closed before SQLite locks it in this process, since
 /// closing it later would drop the lock.
 static OPENING: Mutex<()> = Mutex::new(());
+
+/// How many logs are loaded at once.
+const LOADS_AT_ONCE: usize = 4;
 
 const WRITER_STOPPED: &str = "its writer has stopped: start agon again";
 
@@ -71,7 +78,9 @@ impl DebateStore {
         let start = || WriterHandle::start(Box::new(SqliteWriter::open(&path)?), place.clone());
         let writer = Some(start().map_err(|fault| place.explain(fault))?);
         let readers = StoreReaders::Sqlite(Mutex::new(None));
-        Ok(Self { inner: Arc::new(StoreInner { place, readers, writer }) })
+        Ok(Self {
+            inner: Arc::new(StoreInner { place, readers, loads: Semaphore::new(LOADS_AT_ONCE), writer }),
+        })
     }
 
     fn open_server(server: PostgresServer) -> Result<Self, StoreFault> {
@@ -79,7 +88,9 @@ impl DebateStore {
         let writer = PostgresWriter::open(server.clone())?;
         let writer = Some(WriterHandle::start(Box::new(writer), place.clone())?);
         let readers = StoreReaders::Postgres(ReaderPool::new(server));
-        Ok(Self { inner: Arc::new(StoreInner { place, readers, writer }) })
+        Ok(Self {
+            inner: Arc::new(StoreInner { place, readers, loads: Semaphore::new(LOADS_AT_ONCE), writer }),
+        })
     }
 
     /// Opens an existing file for reading, on a disk that is full or write-protected, where [`open`](Self::open)
@@ -96,7 +107,14 @@ impl DebateStore {
             match checked {
                 Ok(connection) => {
                     let readers = StoreReaders::Sqlite(Mutex::new(Some(SqlDatabase::Sqlite(connection))));
-                    return Ok(Self { inner: Arc::new(StoreInner { place, readers, writer: None }) });
+                    return Ok(Self {
+                        inner: Arc::new(StoreInner {
+                            place,
+                            readers,
+                            loads: Semaphore::new(LOADS_AT_ONCE),
+                            writer: None,
+                        }),
+                    });
                 }
                 Err(fault) => error = Some(place.explain(fault)),
             }
@@ -145,9 +163,22 @@ impl DebateStore {
         self.written(answer)
     }
 
+    /// The same for a debate that a request opens.
+    pub(crate) fn queue_opening(
+        &self,
+        opening: ServedOpening,
+        answer: oneshot::Receiver<Result<Option<ServedRequest>, StoreError>>,
+    ) -> StoreFuture<'_, Option<ServedRequest>> {
+        let queued = self.inner.writer.as_ref().map(|writer| {
+            drop(writer.queue(WriteRequest::Open(Box::new(opening))));
+            answer
+        });
+        self.written(queued)
+    }
+
     fn written<T: Send + 'static>(
         &self,
-        answer: Option<tokio::sync::oneshot::Receiver<Result<T, StoreError>>>,
+        answer: Option<oneshot::Receiver<Result<T, StoreError>>>,
     ) -> StoreFuture<'_, T> {
         Box::pin(async move {
             let read_only = || self.place().failed(format!("it can only be read: {GIVE_ACCESS}"));
@@ -185,6 +216,8 @@ impl Store for DebateStore {
             match tokio::runtime::Handle::try_current() {
                 Ok(runtime) => {
                     let stopped = |_| self.place().failed("reading was interrupted: start agon again");
+                    // Nobody closes it, so there is always a place in the end.
+                    let _place = self.inner.loads.acquire().await.ok();
                     runtime.spawn_blocking(load).await.map_err(stopped)?
                 }
                 Err(_) => load(),

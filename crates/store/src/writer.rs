@@ -15,6 +15,7 @@ use agon_core::LogRecord;
 use agon_engine::StoreError;
 use tokio::sync::oneshot;
 
+use crate::served_debates::ServedOpening;
 use crate::sql::SqlDatabase;
 use crate::store_fault::StoreFault;
 use crate::store_place::StorePlace;
@@ -45,6 +46,7 @@ pub(crate) struct QueuedWrite {
 /// What is to be written.
 pub(crate) enum WriteRequest {
     Append { id: String, records: Vec<LogRecord> },
+    Open(Box<ServedOpening>),
     Lease(String),
     Release(String),
     Change(Box<dyn TableChange>),
@@ -61,6 +63,7 @@ impl QueuedWrite {
         // Sending fails if the caller no longer waits.
         match (self.request, self.done) {
             (WriteRequest::Change(change), _) => change.answer(committed),
+            (WriteRequest::Open(opening), _) => opening.answer(committed),
             (_, Some(done)) => drop(done.send(committed)),
             (_, None) => {}
         }

@@ -49,7 +49,8 @@ pub fn store() -> Arg {
 
 /// `--restate` and `--restate-admin`, for verbs that submit debates to workers.
 pub fn workers() -> [Arg; 2] {
-    let submit = "Run on the workers of this Restate server instead of in this process, for instance http://HOST:8080";
+    let submit =
+        "Run on the workers of this Restate server instead of in this process, for instance http://HOST:8080";
     restate(submit).map(|arg| arg.help_heading("Workers"))
 }
 

@@ -39,6 +39,8 @@ pub struct BriefBuilder {
     seed: Option<u64>,
     /// The store that knows how the agents did before.
     store: Option<DebateStore>,
+    /// `--tools`: what the seats of every debate may have looked up.
+    tools: Option<BriefFile>,
     /// `--remember`.
     remember: bool,
     /// The models behind named agents.
@@ -100,6 +102,7 @@ impl BriefBuilder {
             limits: arguments.limits.apply_to(&limits),
             seed: arguments.seed,
             store: None,
+            tools: None,
             remember: arguments.remember,
             agents: configuration
                 .models_config
@@ -169,6 +172,13 @@ impl BriefBuilder {
         self
     }
 
+    /// Lets the seats of every debate have something looked up.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Option<BriefFile>) -> Self {
+        self.tools = tools;
+        self
+    }
+
     /// The names of all models that the builder seats.
     pub fn model_names(&self) -> impl Iterator<Item = &str> {
         self.models.iter().chain(self.roles.values()).map(String::as_str)
@@ -200,6 +210,7 @@ impl BriefBuilder {
         }
         let DebateSubject { question, mut files, .. } = subject;
         files.extend(option_files(info.options, &options)?);
+        files.extend(self.tools.clone());
         if info.is_rated {
             files.push(history::standings_file(self.store.as_ref(), &models)?);
         }

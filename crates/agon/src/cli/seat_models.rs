@@ -94,12 +94,17 @@ pub fn fetch_files<'a>(
     names: impl IntoIterator<Item = &'a str>,
     is_quiet: bool,
 ) -> Result<(), CliError> {
-    let answering = names.into_iter().map(|name| configuration.answering_model(name));
-    let embedded = format!("embedded/{SMOLLM2}");
-    if chain_links(answering).any(|link| link == embedded) {
+    if needs_files(configuration, names) {
         model_files::ensure_model_files(&[SMOLLM2], is_quiet)?;
     }
     Ok(())
+}
+
+/// Whether one of these models answers from files that may have to be fetched.
+pub fn needs_files<'a>(configuration: &'a Configuration, names: impl IntoIterator<Item = &'a str>) -> bool {
+    let answering = names.into_iter().map(|name| configuration.answering_model(name));
+    let embedded = format!("embedded/{SMOLLM2}");
+    chain_links(answering).any(|link| link == embedded)
 }
 
 /// What the user should know about embedded models before a batch of debates.

@@ -53,11 +53,14 @@ pub fn read(args: &ArgMatches, app: &App<'_>) -> Result<Option<BriefFile>, CliEr
     if names.is_empty() {
         return Ok(None);
     }
-    let offers = block_on(app.toolbox()?.offers(&names))??;
+    let toolbox = app.toolbox()?;
+    let offers = block_on(toolbox.offers(&names))??;
+    let reads_files = names.iter().any(|name| name == agon_context::tools::files::NAME);
     let tools = TableTools {
         offers,
         calls: args.get_one("tool-calls").copied().unwrap_or(DEBATE_REQUESTS_DEFAULT),
         tokens: args.get_one("tool-tokens").copied().unwrap_or(ITEM_TOKENS_DEFAULT),
+        folder: reads_files.then(|| toolbox.folder()).transpose()?,
     };
     let file = tools.file();
     file.map(Some).map_err(|why| CliError::System(format!("the tools cannot be written: {why}")))

@@ -114,7 +114,7 @@ impl RequestReader<'_> {
     }
 
     /// Refuses a seat whose model neither the server's own configuration names nor callers may name, whatever option it came from.
-    fn check_seats(&self, brief: &Brief) -> Result<(), HostError> {
+    pub fn check_seats(&self, brief: &Brief) -> Result<(), HostError> {
         let configuration = self.configuration;
         let options = configuration.options.values().flatten().map(|(_, value)| value);
         let own = configuration.models.iter().chain(configuration.roles.values()).chain(options);
@@ -155,7 +155,8 @@ impl RequestReader<'_> {
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
         let is_built_in = self.catalogue.built_in_scripts().iter().any(|script| script == name);
         let is_refused = match provider {
-            "command" => true,
+            // What a debate looks up on this machine is not a debater.
+            "command" | "tool" | "context" | "pulse" => true,
             "script" => !is_built_in,
             "embedded" => model != agon_models::SMOLLM2,
             "agent" => {

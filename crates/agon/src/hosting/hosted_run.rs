@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use agon_core::LogRecord;
+use agon_core::{Event, LogRecord};
 use agon_engine::{DebateInbox, DebateWatch, StopSignal, TextDelta};
+use axum::body::Bytes;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use super::DebateHost;
@@ -18,12 +19,14 @@ use crate::cli::verification::log_line;
 const DELTAS_HELD: usize = 1_024;
 /// How often the store is read for a debate that another process runs.
 const POLL_EVERY: Duration = Duration::from_millis(300);
+/// How many events of a stored log are read at once, so that a slow reader holds no more of it.
+const LINES_AT_ONCE: usize = 32;
 
 /// A debate that runs in this process. Readers take what they need from it, so none of them can slow it down.
 #[derive(Debug)]
 pub struct HostedRun {
     pub(super) id: String,
-    records: Mutex<Vec<Arc<LogRecord>>>,
+    records: Mutex<Vec<RunRecord>>,
     progress: watch::Sender<RunProgress>,
     pub(super) deltas: broadcast::Sender<TextDelta>,
     pub(super) inbox: DebateInbox,
@@ -47,6 +50,13 @@ struct RemoteAsks {
     answered: BTreeSet<u32>,
     /// Told that something does not verify.
     refused: BTreeSet<u32>,
+}
+
+/// A record, and its line once somebody has read it. All readers share both.
+#[derive(Debug, Clone)]
+struct RunRecord {
+    record: Arc<LogRecord>,
+    line: Arc<OnceLock<LogLine>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,7 +95,7 @@ impl HostedRun {
 
     pub(super) fn add(&self, record: Arc<LogRecord>) {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.push(record);
+        records.push(RunRecord { record, line: Arc::default() });
         let count = records.len();
         drop(records);
         self.progress.send_modify(|progress| progress.records = count);
@@ -99,7 +109,27 @@ impl HostedRun {
     /// The records from this number on.
     pub(super) fn records_from(&self, first: usize) -> Vec<Arc<LogRecord>> {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.get(first..).unwrap_or_default().to_vec()
+        let from = records.get(first..).unwrap_or_default();
+        from.iter().map(|known| known.record.clone()).collect()
+    }
+
+    /// Some of the lines from this number on.
+    fn lines_from(&self, first: usize) -> Vec<LogLine> {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let from: Vec<RunRecord> =
+            records.get(first..).unwrap_or_default().iter().take(LINES_AT_ONCE).cloned().collect();
+        drop(records);
+        let line = |RunRecord { record, line }: &RunRecord| {
+            line.get_or_init(|| LogLine::new(record.entry.seq, &record.body, &record.hash)).clone()
+        };
+        from.iter().map(line).collect()
+    }
+
+    /// Whether the debate has no outcome yet, as far as is known here.
+    pub(super) fn is_open(&self) -> bool {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_end = |last: &RunRecord| matches!(last.record.entry.event, Event::Closed { .. });
+        !records.last().is_some_and(is_end)
     }
 
     pub(super) fn is_remote(&self) -> bool {
@@ -186,11 +216,37 @@ impl HostedRun {
     }
 }
 
-/// An event of a log as a line of JSON, as `--events` prints it.
+/// An event of a log as a line of JSON, as `--events` prints it. It is kept as streams send it, and clones share the bytes, so that
+/// a watcher costs next to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
     pub seq: u64,
-    pub text: String,
+    frame: Bytes,
+}
+
+impl LogLine {
+    fn new(seq: u64, body: &str, hash: &str) -> Self {
+        let frame = format!("{}{}{FRAME_END}", frame_start(seq), log_line(body, hash));
+        Self { seq, frame: frame.into() }
+    }
+
+    /// The line.
+    pub fn text(&self) -> &str {
+        let frame = std::str::from_utf8(&self.frame).unwrap_or_default();
+        let line = frame.strip_prefix(&frame_start(self.seq)).and_then(|rest| rest.strip_suffix(FRAME_END));
+        line.unwrap_or_default()
+    }
+
+    /// The line as a server-sent event.
+    pub fn frame(&self) -> Bytes {
+        self.frame.clone()
+    }
+}
+
+const FRAME_END: &str = "\n\n";
+
+fn frame_start(seq: u64) -> String {
+    format!("event: record\nid: {seq}\ndata: ")
 }
 
 /// Follows the log of one debate, whoever runs it.
@@ -212,10 +268,10 @@ impl LogFollower {
             let run = self.host.run_of(&self.id);
             let first = usize::try_from(self.next_seq).unwrap_or(usize::MAX);
             if let Some(run) = &run {
-                let records = run.records_from(first);
-                if !records.is_empty() {
-                    let lines = records.iter().map(|record| log_line(&record.body, &record.hash));
-                    return Ok(Some(self.numbered(lines.collect())));
+                let lines = run.lines_from(first);
+                if !lines.is_empty() {
+                    self.next_seq += lines.len() as u64;
+                    return Ok(Some(lines));
                 }
                 // A run that waits for a place has no records yet. Those of the store are all there are.
                 if run.has_begun() && !run.has_ended() {
@@ -227,13 +283,14 @@ impl LogFollower {
             let stored = self.host.read_store(move |store| {
                 // The state is read first: a debate that closes in between has its last events in the log.
                 let listed = store.listed_debate(&id)?;
-                Ok((listed, store.raw_log_from(&id, first)?))
+                Ok((listed, store.raw_log_from(&id, first, LINES_AT_ONCE)?))
             });
             let (listed, raw) = stored.await?;
             if !raw.is_empty() {
-                return Ok(Some(
-                    self.numbered(raw.iter().map(|(body, hash)| log_line(body, hash)).collect()),
-                ));
+                let numbered = (self.next_seq..).zip(&raw);
+                let lines = numbered.map(|(seq, (body, hash))| LogLine::new(seq, body, hash)).collect();
+                self.next_seq += raw.len() as u64;
+                return Ok(Some(lines));
             }
             if !matches!(listed.status.as_str(), "running" | "interrupted") {
                 return Ok(None);
@@ -243,11 +300,5 @@ impl LogFollower {
                 _ => tokio::time::sleep(POLL_EVERY).await,
             }
         }
-    }
-
-    fn numbered(&mut self, lines: Vec<String>) -> Vec<LogLine> {
-        let first = self.next_seq;
-        self.next_seq += lines.len() as u64;
-        (first..).zip(lines).map(|(seq, text)| LogLine { seq, text }).collect()
     }
 }

@@ -24,8 +24,8 @@ use agon_core::event::{open_all, sha256};
 use agon_core::play::reopen;
 use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
 use agon_engine::{
-    BudgetUse, CallShares, Engine, PlaceClaim, PlaceGrant, ModelPrice, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError,
-    answer_value,
+    BudgetUse, CallShares, Engine, ModelPrice, ModelSource, PlaceClaim, PlaceGrant, SharedBudget,
+    SharedLimits, Store as _, StoreError, answer_value,
 };
 use agon_models::ModelCatalogue;
 use agon_store::{DebateStore, ListedDebate, ServedRequest};
@@ -228,9 +228,7 @@ impl DebateHost {
     ) -> Result<PreparedDebate, HostError> {
         let host = self.clone();
         blocking(move || {
-            let HostInner { configuration, catalogue, store, .. } = &*host.0;
-            let reader = RequestReader { configuration, catalogue, store, rights: &rights };
-            let (protocol, brief) = reader.brief(request)?;
+            let (protocol, brief) = host.reader(&rights).brief(request)?;
             host.check_brief_models(&brief)?;
             Ok(PreparedDebate { protocol, brief })
         })
@@ -285,6 +283,11 @@ impl DebateHost {
         cheapest.map(|(_, name)| name.to_owned()).ok_or_else(nobody)
     }
 
+    fn reader<'a>(&'a self, rights: &'a CallerRights) -> RequestReader<'a> {
+        let HostInner { configuration, catalogue, store, .. } = &*self.0;
+        RequestReader { configuration, catalogue, store, rights }
+    }
+
     fn check_brief_models(&self, brief: &Brief) -> Result<(), HostError> {
         let mut priced = brief.clone();
         // A budget in dollars needs known prices, whether it is the debate's or the day's.
@@ -306,22 +309,18 @@ impl DebateHost {
     ) -> Result<String, HostError> {
         let PreparedDebate { protocol, brief } = prepared;
         self.check_room()?;
-        let id = brief.id.clone();
+        let (host, id) = (self.clone(), brief.id.clone());
         let request = ServedRequest { debate: id.clone(), hash: request_hash };
-        if let Some(earlier) = self.0.store.serve_debate(request.clone(), key).await? {
-            return same_request(earlier, &request.hash);
-        }
-        let bindings = DeliveryBindings::of_hooks(&self.0.configuration, protocol.info().name)?;
-        bindings.bind(&self.0.store, &id).await?;
-        let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
-        self.begin_with(&id, vec![opened]).await?;
-        Ok(id)
-    }
-
-    /// Stores the first records of a debate and runs it.
-    async fn begin_with(&self, id: &str, records: Vec<LogRecord>) -> Result<Arc<HostedRun>, HostError> {
-        self.0.store.append(id, records).await?;
-        self.spawn_run(id)
+        to_the_end(async move {
+            let bindings = DeliveryBindings::of_hooks(&host.0.configuration, protocol.info().name)?;
+            bindings.bind(&host.0.store, &id).await?;
+            let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
+            match host.0.store.serve_debate(request.clone(), key, vec![opened]).await? {
+                Some(earlier) => same_request(earlier, &request.hash),
+                None => host.spawn_run(&id).map(|_| id),
+            }
+        })
+        .await
     }
 
     /// The debate that a request with this key opened, if there is one.
@@ -346,8 +345,19 @@ impl DebateHost {
         }
     }
 
-    /// Continues a debate that is not over. `say` is what a person says to all seats first.
-    pub async fn resume(&self, id: &str, say: Option<String>) -> Result<(), HostError> {
+    /// Continues a debate that is not over, for a caller. `say` is what a person says to all seats first.
+    pub async fn resume(
+        &self,
+        id: &str,
+        say: Option<String>,
+        rights: &CallerRights,
+    ) -> Result<(), HostError> {
+        let brief = self.read_debate(id).await?.brief;
+        self.reader(&any_caller_seat(rights)).check_seats(&brief)?;
+        self.continue_debate(id, say).await
+    }
+
+    async fn continue_debate(&self, id: &str, say: Option<String>) -> Result<(), HostError> {
         self.check_room()?;
         let wanted = id.to_owned();
         let listed = self.read_store(move |store| store.listed_debate(&wanted)).await?;
@@ -377,7 +387,7 @@ impl DebateHost {
             if self.state_of(&id).await? != DebateState::Interrupted {
                 continue;
             }
-            match self.resume(&id, None).await {
+            match self.continue_debate(&id, None).await {
                 Ok(()) => resumed += 1,
                 Err(error) => self.note_fault(&id, error.sentence),
             }
@@ -408,23 +418,34 @@ impl DebateHost {
     }
 
     /// Opens a debate that takes over the first rounds of another.
-    pub async fn branch(&self, id: &str, at_round: u32, say: Option<String>) -> Result<String, HostError> {
+    pub async fn branch(
+        &self,
+        id: &str,
+        at_round: u32,
+        say: Option<String>,
+        rights: &CallerRights,
+    ) -> Result<String, HostError> {
         self.check_room()?;
-        let (host, source_id) = (self.clone(), id.to_owned());
+        let (host, source_id, rights) = (self.clone(), id.to_owned(), any_caller_seat(rights));
         let (branch_id, taken) = blocking(move || {
             let handle = DebateHandle { store: host.0.store.clone(), id: source_id };
             let (brief, taken) = crate::cli::verbs::branch_of(&handle, at_round)?;
+            host.reader(&rights).check_seats(&brief)?;
             host.check_brief_models(&brief)?;
             Ok((brief.id, taken))
         })
         .await?;
         let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
-        self.0.store.serve_debate(request, None).await?;
-        let run = self.begin_with(&branch_id, taken).await?;
-        if let Some(text) = say {
-            run.inbox.interject("you", text);
-        }
-        Ok(branch_id)
+        let host = self.clone();
+        to_the_end(async move {
+            host.0.store.serve_debate(request, None, taken).await?;
+            let run = host.spawn_run(&branch_id)?;
+            if let Some(text) = say {
+                run.inbox.interject("you", text);
+            }
+            Ok(branch_id)
+        })
+        .await
     }
 
     /// Stops all debates in order and waits for them. They are continued when the server starts again.
@@ -585,6 +606,13 @@ impl DebateHost {
 
     /// Where a debate is.
     pub async fn state_of(&self, id: &str) -> Result<DebateState, HostError> {
+        // Every watcher of a debate asks for this at every change, so the store is asked only for what is not known here.
+        if self.run_of(id).is_some_and(|run| run.is_open()) {
+            return Ok(match self.0.people.is_waiting(id) {
+                true => DebateState::Waiting,
+                false => DebateState::Running,
+            });
+        }
         let id = id.to_owned();
         let listed = self.read_store(move |store| store.listed_debate(&id)).await?;
         Ok(self.state(&listed))
@@ -761,12 +789,16 @@ impl DebateHost {
     /// Fetches the files of the embedded model if the debate needs them.
     async fn fetch_model_files(&self, id: &str) -> Result<(), HostError> {
         let brief = self.read_debate(id).await?.brief;
+        if !seat_models::needs_files(&self.0.configuration, seat_models::brief_models(&brief)) {
+            return Ok(());
+        }
         let host = self.clone();
-        blocking(move || {
+        // It may take minutes, so it must not take the place of other work.
+        let fetched = tokio::task::spawn_blocking(move || {
             let names = seat_models::brief_models(&brief);
             Ok(seat_models::fetch_files(&host.0.configuration, names, true)?)
-        })
-        .await
+        });
+        fetched.await.unwrap_or_else(|why| Err(broken_off(&why)))
     }
 
     fn tell(&self, id: &str) {
@@ -785,6 +817,11 @@ impl CallShares for StoreShares {
     fn claim<'a>(&'a self, claim: &'a PlaceClaim) -> BoxFuture<'a, Result<PlaceGrant, StoreError>> {
         self.store.claim_places(&self.process, claim)
     }
+}
+
+/// Rights for a debate that somebody opened before, who may have taken a seat of it.
+fn any_caller_seat(rights: &CallerRights) -> CallerRights {
+    CallerRights { caller_seat: true, ..rights.clone() }
 }
 
 fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
@@ -815,12 +852,32 @@ fn same_request(earlier: ServedRequest, hash: &str) -> Result<String, HostError>
     }
 }
 
-/// Runs something that may wait for a disk or a network on a thread of its own.
+/// Does something that must not be half done. A caller who hangs up ends the future that waits for it, but not the work.
+async fn to_the_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, HostError>> + Send + 'static,
+) -> Result<T, HostError> {
+    tokio::spawn(work).await.unwrap_or_else(|why| Err(broken_off(&why)))
+}
+
+/// How much work of [`blocking`] is done at once. A thread keeps about a megabyte, and the store has one reader.
+const BLOCKING_AT_ONCE: usize = 8;
+
+/// Runs something that computes for long or waits for a disk on a thread of its own, when there is one.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, HostError> + Send + 'static,
 ) -> Result<T, HostError> {
-    let ended = tokio::task::spawn_blocking(work).await;
-    ended.unwrap_or_else(|why| Err(HostError::failed(format!("the work broke off: {why}"))))
+    static PLACES: Semaphore = Semaphore::const_new(BLOCKING_AT_ONCE);
+    // Nobody closes it, so there is always a place in the end. The work keeps its place even if nobody waits for it any more.
+    let place = PLACES.acquire().await.ok();
+    let ended = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        work()
+    });
+    ended.await.unwrap_or_else(|why| Err(broken_off(&why)))
+}
+
+fn broken_off(why: &tokio::task::JoinError) -> HostError {
+    HostError::failed(format!("the work broke off: {why}"))
 }
 
 impl DayBudget {

@@ -1,15 +1,13 @@
 //! Seats of people and of calling agents: their asks wait here until somebody answers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_core::{Ask, CallUsage, Invalid, Phase, SeatThread};
-use agon_engine::{
-    CallFault, CallFaultKind, DeltaSink, FinishReason, MessageRole, Model, ModelCall, ModelCompletion,
-    ModelPrice,
-};
-use agon_models::HumanConfig;
+use agon_core::{Ask, Invalid, Phase, SeatThread};
+use agon_engine::{CallFault, CallFaultKind, MessageRole, Model, ModelCall};
+use agon_models::{HumanConfig, PersonChannel, PersonModel};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -120,17 +118,38 @@ impl PersonSeats {
 
     /// The model `human/NAME`: a person who answers through a face of this process.
     pub fn person(&self, name: &str, config: &HumanConfig) -> Result<Arc<dyn Model>, Invalid> {
-        config.check(name)?;
-        Ok(Arc::new(PersonSeat {
-            name: format!("human/{name}"),
-            timeout: config.timeout(),
-            seats: self.clone(),
-        }))
+        Ok(Arc::new(PersonModel::new(name, config, self.clone())?))
     }
 
     /// The model `caller`: the agent that started the debate.
     pub fn caller(&self) -> Arc<dyn Model> {
-        Arc::new(PersonSeat { name: CALLER.into(), timeout: CALLER_TIMEOUT, seats: self.clone() })
+        Arc::new(PersonModel::with_timeout(CALLER, CALLER_TIMEOUT, self.clone()))
+    }
+
+    async fn wait_for_answer(
+        &self,
+        name: &str,
+        timeout: Duration,
+        call: &ModelCall,
+        key: (String, u32),
+    ) -> Result<String, CallFault> {
+        let (sender, answer) = oneshot::channel();
+        let pending = PendingAnswer {
+            call: call.clone(),
+            model: name.to_owned(),
+            until: Instant::now() + timeout,
+            answer: Some(sender),
+            insisted: None,
+            was_refused: false,
+        };
+        self.pending().insert(key.clone(), pending);
+        self.tell(&call.debate);
+        // If the call is abandoned, for instance because its time is over, the ask must not wait any more.
+        let mut entry = PendingEntry { seats: self, key, keep: false };
+        let gone = |_| CallFault::new(CallFaultKind::Unavailable, "nobody can answer any more");
+        let text = answer.await.map_err(gone)??;
+        entry.keep = true;
+        Ok(text)
     }
 
     /// Whether an ask of this debate waits.
@@ -218,43 +237,33 @@ fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
     }
 }
 
-/// A person or a calling agent in place of a model.
-struct PersonSeat {
-    name: String,
-    timeout: Duration,
-    seats: PersonSeats,
-}
-
-impl PersonSeat {
-    async fn ask(&self, call: &ModelCall) -> Result<ModelCompletion, CallFault> {
-        let key = (call.debate.clone(), call.ask);
-        let earlier = self.seats.pending().get_mut(&key).and_then(|pending| pending.insisted.take());
-        let text = match earlier {
-            Some(text) => text,
-            None => self.wait_for_answer(call, key).await?,
-        };
-        let (model, usage) = (self.name.clone(), CallUsage::default());
-        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
+impl PersonChannel for PersonSeats {
+    fn ask<'a>(
+        &'a self,
+        name: &'a str,
+        timeout: Duration,
+        call: &'a ModelCall,
+    ) -> BoxFuture<'a, Result<String, CallFault>> {
+        async move {
+            let key = (call.debate.clone(), call.ask);
+            let earlier = self.pending().get_mut(&key).and_then(|pending| pending.insisted.take());
+            match earlier {
+                Some(text) => Ok(text),
+                None => self.wait_for_answer(name, timeout, call, key).await,
+            }
+        }
+        .boxed()
     }
 
-    async fn wait_for_answer(&self, call: &ModelCall, key: (String, u32)) -> Result<String, CallFault> {
-        let (sender, answer) = oneshot::channel();
-        let pending = PendingAnswer {
-            call: call.clone(),
-            model: self.name.clone(),
-            until: Instant::now() + self.timeout,
-            answer: Some(sender),
-            insisted: None,
-            was_refused: false,
-        };
-        self.seats.pending().insert(key.clone(), pending);
-        self.seats.tell(&call.debate);
-        // If the call is abandoned, for instance because its time is over, the ask must not wait any more.
-        let mut entry = PendingEntry { seats: &self.seats, key, keep: false };
-        let gone = |_| CallFault::new(CallFaultKind::Unavailable, "nobody can answer any more");
-        let text = answer.await.map_err(gone)??;
-        entry.keep = true;
-        Ok(text)
+    /// Every person has a place of their own to answer at, so they can all be asked at once.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+}
+
+impl fmt::Debug for PersonSeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PersonSeats")
     }
 }
 
@@ -274,40 +283,5 @@ impl Drop for PendingEntry<'_> {
         }
         drop(pending);
         self.seats.tell(&self.key.0);
-    }
-}
-
-impl Model for PersonSeat {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn provider(&self) -> &str {
-        "human"
-    }
-
-    fn uses_tokens(&self) -> bool {
-        false
-    }
-
-    fn price(&self) -> ModelPrice {
-        ModelPrice::Free
-    }
-
-    /// Every person has a place of their own to answer at, so they can all be asked at once.
-    fn at_once(&self) -> Option<usize> {
-        Some(usize::MAX)
-    }
-
-    fn timeout(&self) -> Option<Duration> {
-        Some(self.timeout)
-    }
-
-    fn call<'a>(
-        &'a self,
-        call: &'a ModelCall,
-        _: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
-        self.ask(call).boxed()
     }
 }

@@ -9,10 +9,10 @@ use agon_core::play::reopen;
 use agon_core::{Ask, Debate, LogRecord};
 use agon_store::DebateMessage;
 
+use super::DebateHost;
+use super::host_error::HostError;
 use super::hosted_run::HostedRun;
 use super::person_seats::{CALLER, PersonAnswer, WaitingAsk};
-use super::host_error::HostError;
-use super::DebateHost;
 use crate::cli::app::protocol_of;
 use crate::worker::remote_debates::RemoteDebates;
 
@@ -23,7 +23,11 @@ const UNWATCHED_LOOK: Duration = Duration::from_secs(2);
 
 impl DebateHost {
     /// Submits a debate to the workers and follows it until its workflow ends.
-    pub(super) async fn run_on_workers(&self, run: &HostedRun, workers: &RemoteDebates) -> Result<(), HostError> {
+    pub(super) async fn run_on_workers(
+        &self,
+        run: &HostedRun,
+        workers: &RemoteDebates,
+    ) -> Result<(), HostError> {
         let submitted = workers.give_away(&run.id).await?;
         let has_people = has_person(&self.read_debate(&run.id).await?);
         let end = workers.ended(&submitted);
@@ -97,13 +101,13 @@ impl DebateHost {
 
     async fn read_new_records(&self, run: &HostedRun) -> Result<(), HostError> {
         let (id, first) = (run.id.clone(), run.record_count() as u64);
-        let raw = self.read_store(move |store| store.raw_log_from(&id, first)).await?;
+        let raw = self.read_store(move |store| store.raw_log_from(&id, first, usize::MAX)).await?;
         if raw.is_empty() {
             return Ok(());
         }
         for (body, hash) in raw {
-            let entry: LogEntry =
-                serde_json::from_str(&body).map_err(|why| HostError::failed(format!("event of debate {}: {why}", run.id)))?;
+            let entry: LogEntry = serde_json::from_str(&body)
+                .map_err(|why| HostError::failed(format!("event of debate {}: {why}", run.id)))?;
             run.add(Arc::new(LogRecord { entry, body, hash }));
         }
         self.tell(&run.id);

@@ -230,7 +230,7 @@ impl McpServer {
         if self.host().runs_here(id) || self.host().state_of(id).await? != DebateState::Interrupted {
             return Ok(());
         }
-        match self.host().resume(id, None).await {
+        match self.host().resume(id, None, self.rights()).await {
             // Somebody was faster.
             Err(HostError { kind: HostErrorKind::Conflict | HostErrorKind::Elsewhere, .. }) => Ok(()),
             resumed => resumed,

@@ -58,7 +58,8 @@ enum TokenSource {
 
 #[derive(Default)]
 struct TokenFile {
-    changed_at: Option<SystemTime>,
+    /// When it changed, and its size, because two changes may have the same time.
+    state: Option<(SystemTime, u64)>,
     tokens: Vec<SecretHash>,
 }
 
@@ -104,16 +105,25 @@ impl AccessRules {
 
     /// Whether this request may go on.
     pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        self.refresh_tokens();
         let host = self.check_host(uri, headers)?;
         check_origin(headers, &host)?;
+        check_fetch_site(method, headers)?;
         check_content_type(method, headers)?;
         self.check_token(uri.path(), headers)
     }
 
     /// A name that resolves to this machine could be anybody's. Only names of this server count.
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
-        let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = given.or_else(|| uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
+        let given: Vec<&str> =
+            headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default()).collect();
+        // With two names, a proxy may have checked the other one.
+        let host = match (given.as_slice(), uri.authority().map(|authority| authority.as_str())) {
+            ([host], Some(authority)) if !host.eq_ignore_ascii_case(authority) => "",
+            ([host], _) => host,
+            ([], Some(authority)) => authority,
+            _ => "",
+        };
         let host = host.to_ascii_lowercase();
         let name = host_name(&host);
         let address = name.trim_matches(['[', ']']).parse::<IpAddr>().ok();
@@ -157,14 +167,25 @@ impl AccessRules {
         match &self.tokens {
             TokenSource::Nothing => true,
             TokenSource::Fixed(known) => is_same_secret(known, &given),
-            TokenSource::File { path, read } => {
-                let mut file = read.lock().unwrap_or_else(PoisonError::into_inner);
-                if file.has_changed(path) {
-                    // A file that cannot be read has no token in it.
-                    *file = TokenFile::read(path).unwrap_or_default();
-                }
-                contains_secret(&file.tokens, &given)
+            TokenSource::File { read, .. } => {
+                contains_secret(&read.lock().unwrap_or_else(PoisonError::into_inner).tokens, &given)
             }
+        }
+    }
+
+    /// Reads the file of tokens again if it has changed. If a token is gone, nobody knows which browsers came with it, so all must log
+    /// in anew.
+    fn refresh_tokens(&self) {
+        let TokenSource::File { path, read } = &self.tokens else { return };
+        let mut file = read.lock().unwrap_or_else(PoisonError::into_inner);
+        if !file.has_changed(path) {
+            return;
+        }
+        // A file that cannot be read has no token in it.
+        let before = std::mem::replace(&mut *file, TokenFile::read(path).unwrap_or_default());
+        if !before.tokens.iter().all(|token| contains_secret(&file.tokens, token)) {
+            self.links.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
     }
 
@@ -208,11 +229,29 @@ fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     match authority == Some(host) {
         true => Ok(()),
-        false => Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "this request comes from another page: open the server's own page instead",
-        )),
+        false => Err(foreign_request()),
     }
+}
+
+/// A browser says where a request comes from, also for pictures and scripts, which have no origin. Only following a link, which shows
+/// the page to the user, may come from elsewhere.
+fn check_fetch_site(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+    let says = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_own = matches!(says("sec-fetch-site"), None | Some("same-origin" | "none"));
+    let is_link = *method == Method::GET
+        && says("sec-fetch-mode") == Some("navigate")
+        && says("sec-fetch-dest") == Some("document");
+    match is_own || is_link {
+        true => Ok(()),
+        false => Err(foreign_request()),
+    }
+}
+
+fn foreign_request() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "this request comes from another page: open the server's own page instead",
+    )
 }
 
 /// A form of another page cannot send JSON.
@@ -274,20 +313,26 @@ fn check_token(token: &str) -> Result<(), CliError> {
 
 impl TokenFile {
     fn read(path: &PathBuf) -> Result<Self, CliError> {
+        // Looked at first: a change while it is read is noticed at the next request.
+        let state = file_state(path);
         let text = input::read_text(path, TOKEN_FILE_BYTES_MAX)?;
-        let changed_at = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let lines: Vec<&str> = lines.collect();
         if lines.is_empty() {
             return Err(CliError::file(path, "there is no token in it: write one per line"));
         }
         lines.iter().try_for_each(|line| check_token(line))?;
-        Ok(Self { changed_at, tokens: lines.into_iter().map(secret_hash).collect() })
+        Ok(Self { state, tokens: lines.into_iter().map(secret_hash).collect() })
     }
 
     fn has_changed(&self, path: &PathBuf) -> bool {
-        std::fs::metadata(path).and_then(|meta| meta.modified()).ok() != self.changed_at
+        file_state(path) != self.state
     }
+}
+
+fn file_state(path: &PathBuf) -> Option<(SystemTime, u64)> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
 }
 
 #[cfg(test)]
@@ -344,10 +389,25 @@ mod tests {
             ("evil.example:7717", 403, 403),
             ("127.0.0.1.evil.example", 403, 403),
             ("", 403, 403),
+            ("user@localhost", 403, 403),
+            ("localhost.", 403, 403),
+            ("2130706433", 403, 403),
+            ("[::ffff:127.0.0.1]", 403, 200),
         ] {
             assert_eq!(status(&local, "GET", "/", &[("host", host)]), here, "{host}");
             assert_eq!(status(&public, "GET", "/", &[("host", host), bearer]), there, "{host}");
         }
+    }
+
+    #[test]
+    fn a_request_with_two_names_is_refused() {
+        let local = rules("127.0.0.1", None).unwrap();
+        let mut two = headers(&[("host", "localhost")]);
+        two.append("host", HeaderValue::from_static("evil.example"));
+        assert!(local.check(&Method::GET, &Uri::from_static("/"), &two).is_err());
+        let one = headers(&[("host", "localhost")]);
+        assert!(local.check(&Method::GET, &Uri::from_static("http://localhost/"), &one).is_ok());
+        assert!(local.check(&Method::GET, &Uri::from_static("http://evil.example/"), &one).is_err());
     }
 
     #[test]
@@ -363,6 +423,23 @@ mod tests {
         ] {
             let pairs = [("host", "localhost:7717"), ("origin", origin)];
             assert_eq!(status(&local, "GET", "/", &pairs), want, "{origin}");
+        }
+        for (site, mode, dest, want) in [
+            ("same-origin", "cors", "empty", 200),
+            ("none", "navigate", "document", 200),
+            ("cross-site", "navigate", "document", 200),
+            ("cross-site", "navigate", "iframe", 403),
+            ("cross-site", "no-cors", "image", 403),
+            ("same-site", "no-cors", "script", 403),
+            ("same-site", "cors", "empty", 403),
+        ] {
+            let pairs = [
+                ("host", "localhost"),
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", mode),
+                ("sec-fetch-dest", dest),
+            ];
+            assert_eq!(status(&local, "GET", "/", &pairs), want, "{site} {mode} {dest}");
         }
         for (kind, want) in [
             ("application/json", 200),
@@ -413,10 +490,26 @@ mod tests {
         std::fs::write(&path, "# old\nold-token-of-the-team\n").unwrap();
         let address = "0.0.0.0".parse().unwrap();
         let rules = AccessRules::new(address, &[], None, Some(path.clone())).unwrap();
-        assert!(rules.is_token("old-token-of-the-team") && !rules.is_token("new-token-of-the-team"));
+        let asked = |headers: &[(&'static str, &str)]| {
+            status(&rules, "GET", "/", &[&[("host", "localhost")], headers].concat())
+        };
+        let (old, new) = (
+            ("authorization", "Bearer old-token-of-the-team"),
+            ("authorization", "Bearer new-token-of-the-team"),
+        );
+        assert_eq!((asked(&[old]), asked(&[new])), (200, 401));
+        let link = rules.new_link().unwrap();
+        let cookie = rules.open_session(link.split_once('=').unwrap().1).unwrap();
+        let session = [("cookie", cookie.split(';').next().unwrap())];
+        assert_eq!(asked(&session), 200);
+        std::fs::write(&path, "new-token-of-the-team\nold-token-of-the-team\n").unwrap();
+        assert_eq!((asked(&[old]), asked(&[new]), asked(&session)), (200, 200, 200));
+        let unused = rules.new_link().unwrap();
         std::fs::write(&path, "new-token-of-the-team\n").unwrap();
         let later = SystemTime::now() + std::time::Duration::from_secs(5);
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(later).unwrap();
-        assert!(rules.is_token("new-token-of-the-team") && !rules.is_token("old-token-of-the-team"));
+        assert_eq!((asked(&[old]), asked(&[new])), (401, 200));
+        assert_eq!(asked(&session), 401, "who came with the old token must log in anew");
+        assert!(rules.open_session(unused.split_once('=').unwrap().1).is_none());
     }
 }

@@ -4,20 +4,23 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::body::{Body, Bytes};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 
+use super::ServerState;
 use super::problem::Problem;
-use super::{ServerState, no_place};
 use crate::hosting::hosted_run::LogFollower;
 use agon_engine::TextDelta;
 
 /// How many events wait for a slow client. The debate never waits.
 const EVENTS_HELD: usize = 64;
+/// A comment is sent when there is nothing else to send, so that nobody on the way takes the connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
 /// A stream of the events that `send` writes, until it ends, the client hangs up, or the server ends.
 pub fn event_stream<F, W>(state: ServerState, send: F) -> Response
@@ -25,33 +28,43 @@ where
     F: FnOnce(EventSender) -> W,
     W: Future<Output = Option<()>> + Send + 'static,
 {
-    let Ok(place) = state.places.clone().try_acquire_owned() else { return no_place().into_response() };
     let (sender, receiver) = mpsc::channel(EVENTS_HELD);
     let writing = send(EventSender(sender));
     tokio::spawn(async move {
-        // A stream is a request under way until it ends.
-        let _place = place;
         tokio::select! {
             _ = writing => {}
             () = state.ending() => {}
         }
     });
-    Sse::new(received(receiver)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, Body::from_stream(received(receiver))).into_response()
 }
 
-fn received(receiver: mpsc::Receiver<Event>) -> impl Stream<Item = Result<Event, Infallible>> {
+fn received(receiver: mpsc::Receiver<Bytes>) -> impl Stream<Item = Result<Bytes, Infallible>> {
     futures_util::stream::unfold(receiver, |mut receiver| async move {
-        let event = receiver.recv().await?;
-        Some((Ok(event), receiver))
+        match tokio::time::timeout(KEEP_ALIVE, receiver.recv()).await {
+            Ok(frame) => Some((Ok(frame?), receiver)),
+            Err(_) => Some((Ok(COMMENT), receiver)),
+        }
     })
 }
 
+/// An event without a name. The data must have one line, as compact JSON has.
+pub fn data_frame(data: &str) -> Bytes {
+    format!("data: {data}\n\n").into()
+}
+
+/// An event with a name.
+pub fn named_frame(name: &str, data: &str) -> Bytes {
+    format!("event: {name}\ndata: {data}\n\n").into()
+}
+
 /// Sends events to one client. `None` says that it hung up.
-pub struct EventSender(mpsc::Sender<Event>);
+pub struct EventSender(mpsc::Sender<Bytes>);
 
 impl EventSender {
-    pub async fn send(&self, event: Event) -> Option<()> {
-        self.0.send(event).await.ok()
+    pub async fn send(&self, frame: Bytes) -> Option<()> {
+        self.0.send(frame).await.ok()
     }
 
     /// Waits until the client hangs up.
@@ -79,17 +92,16 @@ pub async fn send_debate(
             lines = follower.next_lines() => match lines {
                 Ok(Some(lines)) => {
                     for line in lines {
-                        let event = Event::default().event("record").id(line.seq.to_string()).data(line.text);
-                        sender.send(event).await?;
+                        sender.send(line.frame()).await?;
                     }
                 }
                 Ok(None) => return send_state(&state, &id, &mut last_state, &sender).await,
                 Err(error) => {
                     let problem = serde_json::to_string(&Problem::from(error)).unwrap_or_default();
-                    return sender.send(Event::default().event("problem").data(problem)).await;
+                    return sender.send(named_frame("problem", &problem)).await;
                 }
             },
-            piece = next_piece(&mut deltas) => sender.send(delta_event(&piece)).await?,
+            piece = next_piece(&mut deltas) => sender.send(delta_frame(&piece)).await?,
             changed = changed(&mut changes, &id) => {
                 changed?;
                 send_state(&state, &id, &mut last_state, &sender).await?;
@@ -118,12 +130,11 @@ async fn send_state(
     last: &mut Option<String>,
     sender: &EventSender,
 ) -> Option<()> {
-    let wanted = id.to_owned();
-    let listed = state.host.read_store(move |store| store.listed_debate(&wanted)).await.ok()?;
+    let now = state.host.state_of(id).await.ok()?;
     let asks: Vec<_> = state.host.waiting_asks(id).into_iter().map(|ask| (ask.ask, ask.attempt)).collect();
-    let data = json!({"id": id, "state": state.host.state(&listed), "asks": asks}).to_string();
+    let data = json!({"id": id, "state": now, "asks": asks}).to_string();
     if last.as_ref() != Some(&data) {
-        sender.send(Event::default().event("state").data(&data)).await?;
+        sender.send(named_frame("state", &data)).await?;
         *last = Some(data);
     }
     Some(())
@@ -141,7 +152,7 @@ async fn next_piece(deltas: &mut Option<broadcast::Receiver<TextDelta>>) -> Text
     std::future::pending().await
 }
 
-fn delta_event(piece: &TextDelta) -> Event {
+fn delta_frame(piece: &TextDelta) -> Bytes {
     let data = json!({"ask": piece.ask, "attempt": piece.attempt, "text": piece.text});
-    Event::default().event("delta").data(data.to_string())
+    named_frame("delta", &data.to_string())
 }

@@ -1,6 +1,7 @@
 //! `agon serve`: debates over HTTP, for browsers, programs and chat programs.
 //!
 //! - [`settings`]: `[serve]` of the configuration. [`access`]: who may use the server. [`problem`]: its errors.
+//! - [`connections`]: how many there are, and how long one may be silent.
 //! - [`api`]: the routes under `/api/v1`; [`openapi`]: their description, made from the handlers.
 //! - [`page`]: the screens at `/`.
 //! - [`event_stream`]: a log as server-sent events. [`compare`]: two debates side by side.
@@ -13,6 +14,7 @@ pub mod access;
 pub mod api;
 pub mod chat;
 pub mod compare;
+pub mod connections;
 pub mod event_stream;
 pub mod openapi;
 pub mod page;
@@ -32,17 +34,18 @@ use axum::routing::get;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::cli::errors::CliError;
 use crate::cli::signals;
 use crate::hosting::DebateHost;
 use crate::hosting::debate_request::CallerRights;
 use crate::mcp::McpServer;
-use crate::mcp::http::{MCP_PATH, mcp_service};
+use crate::mcp::http::mcp_router;
 use access::{AccessRules, LOGIN_PATH};
 use chat::chat_clients::ChatClients;
 use chat::chat_error::in_chat_format;
+use connections::{accept_connections, body_in_time};
 use problem::Problem;
 use settings::ServeSettings;
 
@@ -56,7 +59,6 @@ pub struct ServerState {
     pub chat_clients: ChatClients,
     /// True when the server is about to end, so that streams end, too.
     ending: watch::Receiver<bool>,
-    places: Arc<Semaphore>,
 }
 
 /// A page may load nothing but what this server sends, and run no script that stands in it.
@@ -91,11 +93,10 @@ impl BoundServer {
         settings: ServeSettings,
     ) -> Result<(), CliError> {
         let (end, ending) = watch::channel(false);
-        let resumes = settings.resume;
+        let (resumes, connections_max) = (settings.resume, settings.connections);
         let state = ServerState {
             host: host.clone(),
             access,
-            places: Arc::new(Semaphore::new(settings.connections)),
             settings: Arc::new(settings),
             chat_clients: ChatClients::default(),
             ending,
@@ -107,33 +108,21 @@ impl BoundServer {
         let rights = CallerRights { caller_seat: true, ..host.rights().clone() };
         let mcp = McpServer::new(host.clone(), rights, end.subscribe()).await;
         let router = router(state, mcp);
-        let ended = end.clone();
-        let graceful = async move {
-            // Without signals there is nothing to wait for, and only a kill ends the server.
-            if signals::end_requested().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            ended.send_replace(true);
-        };
-        let serving = axum::serve(self.listener, router).with_graceful_shutdown(graceful);
-        let mut serving = tokio::spawn(serving.into_future());
-        let mut asked_to_end = end.subscribe();
-        tokio::select! {
-            ended = &mut serving => return served(ended),
-            _ = asked_to_end.wait_for(|ends| *ends) => {}
+        agon_host::raise_open_files_limit();
+        let accepting = accept_connections(self.listener, router, connections_max, end.subscribe());
+        let serving = tokio::spawn(accepting);
+        // Without signals there is nothing to wait for, and only a kill ends the server.
+        if signals::end_requested().await.is_err() {
+            std::future::pending::<()>().await;
         }
+        end.send_replace(true);
         host.shut_down().await;
         // A client that keeps its connection must not keep the server.
         match tokio::time::timeout(CLOSING_TIME, serving).await {
-            Ok(ended) => served(ended),
-            Err(_) => Ok(()),
+            Ok(Err(why)) => Err(CliError::System(format!("the server ended: {why}"))),
+            Ok(Ok(())) | Err(_) => Ok(()),
         }
     }
-}
-
-fn served(ended: Result<std::io::Result<()>, tokio::task::JoinError>) -> Result<(), CliError> {
-    let broken = |why: String| CliError::System(format!("the server ended: {why}"));
-    ended.map_err(|why| broken(why.to_string()))?.map_err(|why| broken(why.to_string()))
 }
 
 impl ServerState {
@@ -158,7 +147,7 @@ pub fn router(state: ServerState, mcp: McpServer) -> Router {
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
         .route(LOGIN_PATH, get(login))
-        .route_service(MCP_PATH, mcp_service(mcp, body_bytes, state.ending.clone()))
+        .merge(mcp_router(mcp, body_bytes, state.ending.clone()))
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "there is no such path: /openapi.json lists what there is")
         })
@@ -173,14 +162,10 @@ pub fn router(state: ServerState, mcp: McpServer) -> Router {
 /// The checks that every request must pass, and the headers that every answer carries.
 async fn guard(State(state): State<ServerState>, request: Request, next: Next) -> Response {
     let is_chat = chat::is_chat_path(request.uri().path());
-    let Ok(_place) = state.places.clone().try_acquire_owned() else {
-        let busy = no_place().into_response();
-        return if is_chat { in_chat_format(busy) } else { busy };
-    };
     let checked = state.access.check(request.method(), request.uri(), request.headers());
     let wants_page = page::wants_page(request.method(), request.uri().path(), request.headers());
     let mut response = match checked {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(request.map(body_in_time)).await,
         Err(problem) => problem.into_response(),
     };
     if is_chat {
@@ -203,7 +188,7 @@ async fn guard(State(state): State<ServerState>, request: Request, next: Next) -
 }
 
 fn no_place() -> Problem {
-    let detail = "the server has as many requests under way as it allows: try again later";
+    let detail = "the server has as many connections as it allows: try again later";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1)
 }
 

@@ -61,7 +61,9 @@ impl DebateHost {
         }
         match run.fault() {
             _ if run.was_stopped_by_person() => Ok(LegEnd::Interrupted { why: "somebody stopped it".into() }),
-            None if people_only => Ok(LegEnd::People { due: due.into_iter().collect(), now_ms: clock::unix_millis() }),
+            None if people_only => {
+                Ok(LegEnd::People { due: due.into_iter().collect(), now_ms: clock::unix_millis() })
+            }
             None => Ok(LegEnd::TimeIsUp),
             Some(HostError { kind: HostErrorKind::Elsewhere, .. }) => Ok(LegEnd::Elsewhere),
             Some(fault @ HostError { kind: HostErrorKind::Failed | HostErrorKind::Busy { .. }, .. }) => {

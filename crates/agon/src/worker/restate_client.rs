@@ -76,7 +76,8 @@ impl RestateClient {
         let build = |why: reqwest::Error| CliError::System(format!("the HTTP client cannot start: {why}"));
         let url = url.trim_end_matches('/').to_owned();
         let parsed = reqwest::Url::parse(&url).map_err(|why| {
-            CliError::input(format!("{url:?} is no address: {why}")).with_help("write --restate http://HOST:8080")
+            CliError::input(format!("{url:?} is no address: {why}"))
+                .with_help("write --restate http://HOST:8080")
         })?;
         let http = match parsed.scheme() {
             // One connection carries all requests that wait.

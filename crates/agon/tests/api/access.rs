@@ -99,6 +99,10 @@ fn callers_cannot_reach_the_servers_machine() {
         ("models", json!(["agent/a"])),
         ("models", json!(["openai/x|command/c"])),
         ("models", json!(["caller"])),
+        ("models", json!(["tool/files"])),
+        ("models", json!(["script/demo|tool/fetch"])),
+        ("models", json!(["context/knowledge"])),
+        ("models", json!(["pulse/news"])),
         ("roles", json!({"chair": "command/c"})),
         ("config", json!("/etc/passwd")),
         ("to", json!("file:/tmp/x")),
@@ -128,6 +132,58 @@ fn callers_cannot_reach_the_servers_machine() {
     assert_eq!(server.get("/api/v1/debates").json()["debates"], json!([]));
 }
 
+/// A debate that the terminal opened with a program in a seat cannot be used to run the program again.
+#[test]
+fn callers_cannot_continue_or_branch_what_they_may_not_open() {
+    let server = Server::start_with(&[], "");
+    server.agon(&["deep", "Tabs?", "--models", "script/tabs.yaml", "--quiet"]);
+    let id = server.get("/api/v1/debates").json()["debates"][0]["id"].as_str().unwrap().to_owned();
+    let branch = server.post(&format!("/api/v1/debates/{id}/branches"), &json!({"at": 1, "say": "Run it."}));
+    assert!(branch.problem(422).contains("callers may not name"));
+    let demo = server.debate(&demo());
+    server.wait_for(&demo, "complete");
+    let branch = server.post(&format!("/api/v1/debates/{demo}/branches"), &json!({"at": 1}));
+    branch.ok(201);
+}
+
+/// Everything that one request can do wrong is answered, and the next one is served.
+#[test]
+fn a_hostile_request_is_refused_and_harms_nobody() {
+    let server = Server::start();
+    let json = ("Content-Type", "application/json");
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let open = "{\"a\":".repeat(50_000);
+    for path in ["/api/v1/debates", "/api/v1/estimates", "/api/v1/verify", "/v1/chat/completions", "/mcp"] {
+        let accept = ("Accept", "application/json, text/event-stream");
+        for body in [nested.as_str(), &open, "null", "{\"question\": 1e999999}", "\u{0}"] {
+            let status = server.send("POST", path, &[json, accept], body).status;
+            assert!((400..500).contains(&status), "{path} {}: {status}", &body[..5.min(body.len())]);
+        }
+    }
+    for (method, path) in [
+        ("TRACE", "/"),
+        ("CONNECT", "/"),
+        ("PUT", "/api/v1/debates"),
+        ("DELETE", "/api/v1/debates/x"),
+        ("GET", "/assets/../api/v1/debates"),
+        ("GET", "/assets/%2e%2e/api/v1/debates"),
+        ("GET", "/api/v1/debates/..%2f..%2fetc"),
+        ("GET", "/debates/%00"),
+        ("GET", "/debates/%ff"),
+        ("GET", "//api/v1/debates"),
+        ("GET", "http://evil.example/api/v1/debates"),
+    ] {
+        let status = server.send(method, path, &[], "").status;
+        assert!((400..500).contains(&status), "{method} {path}: {status}");
+    }
+    let two = server.send("GET", "/", &[("Host", "localhost"), ("Host", "evil.example")], "");
+    assert_eq!(two.status, 403);
+    let picture =
+        [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")];
+    server.send("GET", "/api/v1/debates", &picture, "").problem(403);
+    server.get("/healthz").ok(200);
+}
+
 /// "Limits of the whole server ...; beyond them a clear 429 or 503 with `Retry-After`."
 #[test]
 fn beyond_its_limits_a_server_says_when_to_try_again() {
@@ -138,6 +194,12 @@ fn beyond_its_limits_a_server_says_when_to_try_again() {
     let busy = server.post("/api/v1/debates", &waiting);
     assert!(busy.header("retry-after").is_some());
     assert!(busy.problem(503).contains("which is the limit"));
+    let crowded = Server::start_with(&[], "[serve]\nconnections = 2\n");
+    let idle: Vec<_> = (0..2).map(|_| crowded.open("GET", "/api/v1/events", &[], "")).collect();
+    let refused = crowded.get("/healthz");
+    assert!(refused.header("retry-after").is_some());
+    assert!(refused.problem(503).contains("connections"));
+    drop(idle);
     let large = json!({"question": "q".repeat(2 << 20), "models": ["script/demo"]});
     assert!(server.post("/api/v1/debates", &large).problem(413).contains("body_mb"));
 }

@@ -40,6 +40,40 @@ fn the_same_request_opens_one_debate() {
     assert_eq!(server.get("/api/v1/debates").json()["debates"].as_array().unwrap().len(), 1);
 }
 
+/// Requests that come at the same time are no exception.
+#[test]
+fn of_many_equal_requests_at_once_one_opens_a_debate() {
+    let server = Server::start();
+    let body = demo().to_string();
+    for key in ["a", "b", "c", "d"] {
+        let headers = [("Content-Type", "application/json"), ("Idempotency-Key", key)];
+        let send = || server.send("POST", "/api/v1/debates", &headers, &body).ok(201).json()["id"].clone();
+        let ids: Vec<_> = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..12).map(|_| scope.spawn(send)).collect();
+            clients.into_iter().map(|client| client.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    }
+    assert_eq!(server.get("/api/v1/debates").json()["debates"].as_array().unwrap().len(), 4);
+}
+
+/// A caller who hangs up while a debate is being opened leaves none that nobody runs.
+#[test]
+fn a_debate_whose_caller_hung_up_at_once_is_held_all_the_same() {
+    let server = Server::start();
+    let json = ("Content-Type", "application/json");
+    for pause_ms in 0..20 {
+        let stream = server.open("POST", "/api/v1/debates", &[json], &demo().to_string());
+        std::thread::sleep(std::time::Duration::from_millis(pause_ms));
+        drop(stream);
+    }
+    let debates = server.get("/api/v1/debates").json()["debates"].as_array().unwrap().clone();
+    assert!(!debates.is_empty());
+    for debate in debates {
+        server.wait_for(debate["id"].as_str().unwrap(), "complete");
+    }
+}
+
 #[test]
 fn a_request_that_cannot_be_carried_out_says_what_to_do() {
     let server = Server::start();

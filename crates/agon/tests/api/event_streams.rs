@@ -80,3 +80,19 @@ fn one_stream_tells_of_every_debate() {
         from_terminal |= debate["question"] == "From the terminal?";
     }
 }
+
+/// A watcher reads what all watchers share: it needs no thread and no copy of the log.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hundred_watchers_need_no_threads_of_their_own() {
+    let server = Server::start();
+    let id = server.debate(&demo());
+    let path = format!("/api/v1/debates/{id}/events");
+    let watchers: Vec<_> = (0..100).map(|_| EventReader::open(&server, &path, &[])).collect();
+    let counts: Vec<usize> =
+        watchers.into_iter().map(|mut reader| std::iter::from_fn(|| reader.next_record()).count()).collect();
+    assert!(counts[0] > 10 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process())).unwrap();
+    let threads = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap().trim();
+    assert!(threads.parse::<usize>().unwrap() < 60, "{threads}");
+}

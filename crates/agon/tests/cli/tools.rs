@@ -86,6 +86,33 @@ fn what_a_seat_asks_for_is_looked_up_shared_cited_and_never_looked_up_twice() {
     assert_eq!(phases(&exported).iter().filter(|phase| *phase == "tools").count(), 1);
 }
 
+/// A branch or a resumed debate looks where the debate was opened, wherever it goes on.
+#[test]
+fn a_debate_that_goes_on_in_another_folder_reads_the_one_it_was_opened_in() {
+    let home = home();
+    let script = format!("script/{}", home.path("asking.yaml").display());
+    let args = ["deep", "Tabs or spaces?", "--models", &script, "--seed", "7", "--tools", "files", "--json"];
+    home.agon(&args).ok();
+    home.write("elsewhere/style.md", "another style\n");
+    let mut branch = home.command(&["branch", "last", "--at", "0", "--seed", "7", "--json"]);
+    let outcome =
+        crate::support::said(branch.current_dir(home.path("elsewhere")).spawn().unwrap()).ok().json();
+    let item = &outcome["items"][0];
+    assert_eq!((&item["status"], &item["source"]), (&"found".into(), &"style.md, lines 1 to 2 of 2".into()));
+}
+
+#[test]
+fn the_debates_of_a_batch_have_tools_too() {
+    let home = home();
+    let batch =
+        ["batch", "-", "--models", "script/asking.yaml", "--tools", "files", "--tool-calls", "1", "--quiet"];
+    let said = home.agon_with(&batch, b"{\"question\": \"Tabs or spaces?\", \"seed\": 7}\n").ok();
+    let outcome: Value = serde_json::from_str(said.out.lines().next().unwrap()).unwrap();
+    let items = outcome["items"].as_array().unwrap();
+    assert_eq!((&items[0]["status"], &items[1]["status"]), (&"found".into(), &"refused".into()));
+    assert!(items[1]["detail"].as_str().unwrap().contains("limit of 1 requests"), "{}", items[1]);
+}
+
 #[test]
 fn limits_leave_out_whole_items_and_the_report_says_so() {
     let home = home();

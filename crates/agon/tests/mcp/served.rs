@@ -109,3 +109,19 @@ fn the_checks_of_the_server_hold_for_its_tools() {
     assert_eq!(status(&[bearer, ("Origin", "http://evil.example")]), 403);
     assert_eq!(status(&[bearer, ("Origin", &format!("http://{}", served.address))]), 200);
 }
+
+/// A client that begins again and again ends its own oldest sessions, and fills no memory.
+#[test]
+fn only_so_many_sessions_are_kept() {
+    let home = Home::new();
+    let served = Served::start(&home, None);
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
+    let sessions: Vec<String> = (0..258).map(|_| served.post(&[], &introduction()).1.unwrap()).collect();
+    let status = |session: &str| {
+        let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-06-18")];
+        served.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        served.post(&headers, &ping).0
+    };
+    assert_eq!((status(&sessions[0]), status(&sessions[1])), (404, 404));
+    assert_eq!((status(&sessions[2]), status(&sessions[257])), (200, 200));
+}

@@ -60,6 +60,17 @@ impl Server {
         Self { process, address, link, folder }
     }
 
+    /// A rated debate whose outcome is known, so that there is calibration to show. Scripts are rated only if somebody says so.
+    pub(crate) fn rated_debate(&self) {
+        let debate = ["arena", "Which queue?", "--models", "script/demo-arena", "--remember", "--quiet"];
+        for args in [&debate[..], &["resolve", "last", "--truth", "right"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+            command.args(args).current_dir(self.folder.path()).env_clear();
+            let said = command.env("AGON_HOME", self.folder.path().join("home")).output().unwrap();
+            assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        }
+    }
+
     /// The name of a model whose every answer is hostile.
     pub(crate) fn hostile_model(&self) -> String {
         format!("script/{}", self.folder.path().join("hostile.yaml").display())

@@ -29,7 +29,11 @@ impl Cluster {
     pub(crate) fn start(delay: Duration) -> Option<Self> {
         let program = restate_program()?;
         let answer = converging_debate(delay);
-        let mock = MockServer::start(MockSettings { keep: 50_000, ..MockSettings::new(move |request| answer(request)) }).unwrap();
+        let mock = MockServer::start(MockSettings {
+            keep: 50_000,
+            ..MockSettings::new(move |request| answer(request))
+        })
+        .unwrap();
         let home = TempDir::new().unwrap();
         let restate = RestateServer::start(&program, &home.path().join("restate"));
         let store = home.path().join("agon.db").to_str().unwrap().to_owned();

@@ -77,7 +77,8 @@ fn interjections_and_stops_reach_a_debate_at_a_worker() {
     let id = open(&address, &json!({"question": "Why?", "models": ["openai/m"]}));
     eventually(|| (cluster.mock.calls() > 0).then_some(()));
     let said = json!({"text": "Think of the cost."});
-    let (status, answer) = http(&address, "POST", &format!("/api/v1/debates/{id}/interjections"), Some(&said));
+    let (status, answer) =
+        http(&address, "POST", &format!("/api/v1/debates/{id}/interjections"), Some(&said));
     assert!(status < 300, "{status} {answer}");
     eventually(|| {
         let log = cluster.output(&["show", &id, "--json"]);

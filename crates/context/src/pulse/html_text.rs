@@ -34,10 +34,12 @@ pub(crate) fn page_text(html: &str) -> String {
 fn without_markup(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
+    // Looking for the end of each tag would take long in a text that has only beginnings.
+    let last_end = html.rfind('>').unwrap_or_default();
     while let Some((before, markup)) = rest.find(['<', '&']).and_then(|at| rest.split_at_checked(at)) {
         text.push_str(before);
         rest = match markup.strip_prefix('<') {
-            Some(inside) => skip_tag(inside, &mut text),
+            Some(inside) => skip_tag(inside, html.len() - inside.len() <= last_end, &mut text),
             None => decode_entity(markup.strip_prefix('&').unwrap_or_default(), &mut text),
         };
     }
@@ -46,13 +48,14 @@ fn without_markup(html: &str) -> String {
     text
 }
 
-/// Reads a tag after its `<` and returns what follows it.
-fn skip_tag<'a>(inside: &'a str, text: &mut String) -> &'a str {
+/// Reads a tag after its `<` and returns what follows it. Without an end there is no tag.
+fn skip_tag<'a>(inside: &'a str, has_end: bool, text: &mut String) -> &'a str {
     if let Some(comment) = inside.strip_prefix("!--") {
         return comment.split_once("-->").map_or("", |(_, after)| after);
     }
     let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
-    let Some((tag, after)) = inside.split_once('>').filter(|_| is_tag) else {
+    let end = if is_tag && has_end { inside.split_once('>') } else { None };
+    let Some((tag, after)) = end else {
         text.push('<');
         return inside;
     };

@@ -19,7 +19,7 @@ use reqwest::{Client, Response, Url};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::{LookupResult, LookupTool, ToolsConfig, add_lines, short_lines};
+use super::{LookupRequest, LookupResult, LookupTool, ToolsConfig, add_lines, short_lines};
 use crate::pulse::documents::decode;
 use crate::pulse::html_text::page_text;
 
@@ -104,12 +104,8 @@ impl LookupTool for FetchTool {
         TIMEOUT
     }
 
-    fn look_up<'a>(
-        &'a self,
-        arguments: &'a Value,
-        bytes_max: usize,
-    ) -> BoxFuture<'a, Result<LookupResult, String>> {
-        self.serve(arguments, bytes_max).boxed()
+    fn look_up(&self, request: LookupRequest) -> BoxFuture<'_, Result<LookupResult, String>> {
+        async move { self.serve(&request.arguments, request.bytes_max).await }.boxed()
     }
 }
 
@@ -323,8 +319,8 @@ fn is_public_v6(v6: Ipv6Addr) -> bool {
         // IPv4 addresses in other clothes: mapped, translated (NAT64) and tunnelled (6to4).
         (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => v4(g, h),
         (0x2002, ..) => v4(b, c),
-        // Teredo hides its addresses, and 2001:db8 is for documentation.
-        (0x2001, 0 | 0xdb8, ..) => false,
+        // 2001::/23 is for protocols, such as Teredo, which hides its addresses; the others are for documentation.
+        (0x2001, 0..0x200 | 0xdb8, ..) | (0x3fff, 0..0x1000, ..) => false,
         // All global addresses begin with the bits 001.
         _ => a & 0xe000 == 0x2000,
     }
@@ -421,6 +417,12 @@ mod tests {
             "2002:a00:1::",
             "2001:db8::1",
             "2001::1",
+            "2001:2::1",
+            "2001:20::1",
+            "3fff::1",
+            "64:ff9b:1::1",
+            "5f00::1",
+            "::ffff:0:10.0.0.1",
             "::10.0.0.1",
         ] {
             assert!(!is_public(address.parse().unwrap()), "{address}");

@@ -7,17 +7,17 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_core::{Invalid, ToolOffer};
 use agon_host::visible_text;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::{LookupResult, LookupTool, ToolsConfig, add_lines};
+use super::{LookupRequest, LookupResult, LookupTool, ToolsConfig, add_lines};
 
 /// Its name.
 pub const NAME: &str = "files";
@@ -35,6 +35,16 @@ const FILE_MATCHES_MAX: usize = 12;
 const SEARCHED_FILES_MAX: usize = 20_000;
 /// The most entries of a folder that are shown.
 const ENTRIES_MAX: usize = 300;
+/// The most entries of a folder that are looked at.
+const ENTRIES_READ_MAX: usize = 50_000;
+/// A search stops after this time, and says so. It is shorter than what a request may take.
+const SEARCH_TIME: Duration = Duration::from_secs(15);
+/// Folders that lie deeper are not searched.
+const DEPTH_MAX: usize = 64;
+/// Files that say what a search leaves out. The rules of the last one count most.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+/// A longer one is not used, because all its rules are held in memory.
+const IGNORE_BYTES_MAX: usize = 64 * 1024;
 /// How large a compiled expression may be.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 const QUERY_CHARS_MAX: usize = 200;
@@ -42,21 +52,38 @@ const QUERY_CHARS_MAX: usize = 200;
 /// Names that are never read, because secrets are in such files. A `*` stands for anything at that end.
 const REFUSED_NAMES: &[&str] = &[
     ".git",
+    ".git-credentials",
     ".ssh",
     ".gnupg",
     ".aws",
+    ".azure",
+    ".gcloud",
+    ".docker",
+    ".kube",
+    ".password-store",
     ".env",
     ".env.*",
+    ".envrc",
     ".netrc",
     ".npmrc",
     ".pypirc",
+    ".pgpass",
+    ".my.cnf",
     ".htpasswd",
+    ".vault-token",
+    "credentials",
+    "credentials.toml",
+    "credentials.json",
     "*.pem",
     "*.key",
     "*.p12",
     "*.pfx",
+    "*.ppk",
+    "*.jks",
+    "*.keystore",
     "*.kdbx",
     "id_rsa*",
+    "id_dsa*",
     "id_ed25519*",
     "id_ecdsa*",
 ];
@@ -103,6 +130,26 @@ impl FilesTool {
         Ok(Self { root })
     }
 
+    /// The tool with the folder that a debate was opened with, in another place or at another time.
+    fn opened_with(folder: &str) -> Result<Self, String> {
+        let path = match (folder.strip_prefix('~'), std::env::home_dir()) {
+            (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
+            _ => PathBuf::from(folder),
+        };
+        Self::under(&path).map_err(|_| {
+            format!("the folder {:?}, with which the debate was opened, is not there", visible_text(folder))
+        })
+    }
+
+    /// The folder, with `~` for the user's home: a log can be passed on.
+    pub fn folder(&self) -> String {
+        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+        let below = home.and_then(|home| self.root.strip_prefix(home).ok().map(Path::to_owned));
+        let shown = below.map_or_else(|| self.root.clone(), |below| Path::new("~").join(below));
+        let shown = shown.to_string_lossy();
+        if shown == "/" { shown.into_owned() } else { shown.trim_end_matches('/').to_owned() }
+    }
+
     /// Serves a request. The error is the reason why nothing was looked up.
     pub fn serve(&self, arguments: &Value, bytes_max: usize) -> Result<LookupResult, String> {
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::trim);
@@ -146,30 +193,20 @@ impl FilesTool {
     fn search(&self, query: &str, path: &SafePath, bytes_max: usize) -> Result<LookupResult, String> {
         let matcher = LineMatcher::new(query)?;
         self.open(path)?;
-        let from = self.root.join(&path.parts);
-        let is_wanted =
-            |entry: &ignore::DirEntry| entry.file_name().to_str().is_some_and(|name| !is_refused_name(name));
-        let walk = WalkBuilder::new(from)
-            .hidden(false)
-            .parents(false)
-            .git_global(false)
-            .require_git(false)
-            .follow_links(false)
-            .filter_entry(is_wanted)
-            .sort_by_file_name(std::ffi::OsStr::cmp)
-            .build();
+        let mut walk = FileWalk::new(self, path);
         let (mut text, mut searched, mut found, mut is_cut) = (String::new(), 0, 0, false);
-        for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
+        while let Some(path) = walk.next_file() {
             if searched == SEARCHED_FILES_MAX || found == MATCHES_MAX {
                 is_cut = true;
                 break;
             }
-            let Some((path, content)) = self.searchable(entry.path()) else { continue };
+            let Some(content) = self.searchable(&path) else { continue };
             searched += 1;
-            let lines = matcher.lines(&content).take(FILE_MATCHES_MAX.min(MATCHES_MAX - found) + 1);
-            let lines: Vec<String> =
-                lines.map(|(number, line)| format!("{path}:{number}: {}", shown_line(line))).collect();
             let most = FILE_MATCHES_MAX.min(MATCHES_MAX - found);
+            let lines = matcher.lines(&content).take(most + 1);
+            let lines: Vec<String> = lines
+                .map(|(number, line)| format!("{}:{number}: {}", path.shown(), shown_line(line)))
+                .collect();
             let added = add_lines(&mut text, lines.iter().take(most).cloned(), bytes_max);
             found += added;
             is_cut |= added < lines.len();
@@ -177,21 +214,20 @@ impl FilesTool {
                 break;
             }
         }
+        is_cut |= walk.was_cut;
         let place = if path.is_root() { String::new() } else { format!(" under {}", path.shown()) };
         if found == 0 {
-            return Err(format!("none of {searched} files{place} has a line that matches {query:?}"));
+            let rest = if is_cut { "; there are more files, so name a folder with `path`" } else { "" };
+            return Err(format!("none of {searched} files{place} has a line that matches {query:?}{rest}"));
         }
         let more = if is_cut { "; there are more, so ask more precisely" } else { "" };
         Ok(LookupResult { source: format!("lines that match {query:?}{place}: {found}{more}"), text })
     }
 
-    /// A file that the walk found, opened again without following links, with its path below the folder.
-    fn searchable(&self, path: &Path) -> Option<(String, String)> {
-        let below = path.strip_prefix(&self.root).ok()?.to_str()?;
-        let safe = SafePath::parse(below).ok()?;
-        let OpenedEntry::File(file) = self.open(&safe).ok()? else { return None };
-        let content = read_text(file, &safe).ok()?;
-        Some((safe.shown(), content))
+    /// The text of a file that the walk found.
+    fn searchable(&self, path: &SafePath) -> Option<String> {
+        let OpenedEntry::File(file) = self.open(path).ok()? else { return None };
+        read_text(file, path).ok()
     }
 
     /// Opens what a path names.
@@ -205,6 +241,9 @@ impl FilesTool {
             openat(CWD, &self.root, flags | OFlags::DIRECTORY, Mode::empty()).map_err(missing)?;
         for part in path.parts.iter() {
             opened = openat(&opened, part, flags, Mode::empty()).map_err(missing)?;
+        }
+        if is_about_processes(&opened) {
+            return Err(path.problem("is about this machine and its programs, and not read"));
         }
         let file = File::from(opened);
         let kind = file.metadata().map_err(|_| path.problem("cannot be read"))?.file_type();
@@ -220,7 +259,7 @@ impl FilesTool {
     fn entries(&self, folder: &File, _path: &SafePath) -> Option<Vec<(String, bool)>> {
         use rustix::fs::{Dir, FileType};
         let mut entries = Vec::new();
-        for entry in Dir::read_from(folder).ok()?.flatten() {
+        for entry in Dir::read_from(folder).ok()?.flatten().take(ENTRIES_READ_MAX) {
             let Ok(name) = entry.file_name().to_str() else { continue };
             let kind = entry.file_type();
             if !matches!(name, "." | "..") && matches!(kind, FileType::Directory | FileType::RegularFile) {
@@ -233,7 +272,7 @@ impl FilesTool {
     #[cfg(not(unix))]
     fn entries(&self, _folder: &File, path: &SafePath) -> Option<Vec<(String, bool)>> {
         let mut entries = Vec::new();
-        for entry in std::fs::read_dir(self.root.join(&path.parts)).ok()?.flatten() {
+        for entry in std::fs::read_dir(self.root.join(&path.parts)).ok()?.flatten().take(ENTRIES_READ_MAX) {
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
             if kind.is_dir() || kind.is_file() {
                 entries.push((name, kind.is_dir()));
@@ -263,16 +302,121 @@ impl LookupTool for FilesTool {
         TIMEOUT
     }
 
-    fn look_up<'a>(
-        &'a self,
-        arguments: &'a Value,
-        bytes_max: usize,
-    ) -> BoxFuture<'a, Result<LookupResult, String>> {
-        let (tool, arguments) = (self.clone(), arguments.clone());
+    fn look_up(&self, request: LookupRequest) -> BoxFuture<'_, Result<LookupResult, String>> {
+        let tool = self.clone();
         // A search reads many files, and this thread has other work.
-        let served = tokio::task::spawn_blocking(move || tool.serve(&arguments, bytes_max));
+        let served = tokio::task::spawn_blocking(move || {
+            let LookupRequest { arguments, folder, bytes_max } = request;
+            match folder.filter(|folder| *folder != tool.folder()) {
+                None => tool.serve(&arguments, bytes_max),
+                Some(folder) => Self::opened_with(&folder)?.serve(&arguments, bytes_max),
+            }
+        });
         served.map(|served| served.unwrap_or_else(|_| Err("the search failed".to_owned()))).boxed()
     }
+}
+
+/// Finds the files under a folder, in the order of their names. Every folder and every ignore file is opened as a request would open
+/// it, without following links: a walk by paths could be led out of the folder while it runs, and an ignore file could be a device.
+struct FileWalk<'a> {
+    tool: &'a FilesTool,
+    folders: Vec<WalkedFolder>,
+    until: Instant,
+    /// Whether files were left out because the search took too long or went too deep.
+    was_cut: bool,
+}
+
+struct WalkedFolder {
+    path: SafePath,
+    /// The entries that are still to come, the next one last.
+    entries: Vec<(String, bool)>,
+    rules: Gitignore,
+}
+
+impl<'a> FileWalk<'a> {
+    fn new(tool: &'a FilesTool, from: &SafePath) -> Self {
+        let mut walk =
+            Self { tool, folders: Vec::new(), until: Instant::now() + SEARCH_TIME, was_cut: false };
+        walk.enter(SafePath { parts: from.parts.clone() });
+        walk
+    }
+
+    /// The next file; `None` at the end.
+    fn next_file(&mut self) -> Option<SafePath> {
+        while let Some(folder) = self.folders.last_mut() {
+            if Instant::now() > self.until {
+                self.was_cut = true;
+                return None;
+            }
+            let Some((name, is_folder)) = folder.entries.pop() else {
+                self.folders.pop();
+                continue;
+            };
+            let path = SafePath { parts: folder.path.parts.join(&name) };
+            if is_refused_name(&name) || self.is_ignored(&path, is_folder) {
+                continue;
+            }
+            match is_folder {
+                false => return Some(path),
+                true if self.folders.len() < DEPTH_MAX => self.enter(path),
+                true => self.was_cut = true,
+            }
+        }
+        None
+    }
+
+    fn enter(&mut self, path: SafePath) {
+        match self.tool.open(&path) {
+            Ok(OpenedEntry::Folder(folder)) => {
+                let mut entries = self.tool.entries(&folder, &path).unwrap_or_default();
+                entries.sort_unstable_by(|one, other| other.cmp(one));
+                let rules = self.rules(&path, &entries);
+                self.folders.push(WalkedFolder { path, entries, rules });
+            }
+            // A search may begin at a file.
+            Ok(OpenedEntry::File(_)) if self.folders.is_empty() => {
+                let (parts, name) =
+                    (path.parts.parent(), path.parts.file_name().and_then(|name| name.to_str()));
+                let path = SafePath { parts: parts.unwrap_or(Path::new("")).to_owned() };
+                let entries = name.map(|name| (name.to_owned(), false)).into_iter().collect();
+                self.folders.push(WalkedFolder { path, entries, rules: Gitignore::empty() });
+            }
+            _ => {}
+        }
+    }
+
+    fn rules(&self, folder: &SafePath, entries: &[(String, bool)]) -> Gitignore {
+        let mut rules = GitignoreBuilder::new(&folder.parts);
+        for name in IGNORE_FILES.into_iter().filter(|name| entries.iter().any(|(entry, _)| entry == name)) {
+            let text = self.tool.searchable(&SafePath { parts: folder.parts.join(name) }).unwrap_or_default();
+            for line in text.lines().filter(|_| text.len() <= IGNORE_BYTES_MAX) {
+                // A rule that cannot be read leaves nothing out.
+                drop(rules.add_line(None, line));
+            }
+        }
+        rules.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+
+    /// Whether an ignore file leaves this out. The one that is nearest to it counts.
+    fn is_ignored(&self, path: &SafePath, is_folder: bool) -> bool {
+        let matches = self.folders.iter().rev().map(|folder| folder.rules.matched(&path.parts, is_folder));
+        matches.into_iter().find(|found| !found.is_none()).is_some_and(|found| found.is_ignore())
+    }
+}
+
+/// Whether this is in a file system that the kernel makes up, where files tell of programs, their variables and keys included.
+#[cfg(target_os = "linux")]
+fn is_about_processes(opened: &std::os::fd::OwnedFd) -> bool {
+    const SYSFS_MAGIC: i128 = 0x6265_6572;
+    rustix::fs::fstatfs(opened).is_ok_and(|system| {
+        i128::from(system.f_type) == i128::from(rustix::fs::PROC_SUPER_MAGIC)
+            || i128::from(system.f_type) == SYSFS_MAGIC
+    })
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_about_processes(_opened: &std::os::fd::OwnedFd) -> bool {
+    false
 }
 
 enum OpenedEntry {
@@ -323,7 +467,10 @@ impl SafePath {
 }
 
 fn is_refused_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    // Some file systems know one file by several names: in other cases, with invisible characters, with dots or spaces at the end.
+    let plain = name.chars().filter(|char| !agon_core::invisible::is_invisible(*char));
+    let name: String = plain.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     REFUSED_NAMES.iter().any(|refused| match (refused.strip_prefix('*'), refused.strip_suffix('*')) {
         (Some(end), _) => name.ends_with(end),
         (_, Some(start)) => name.starts_with(start),

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use reqwest::Client;
 use reqwest::redirect::Policy;
-use rmcp::model::{CallToolRequestParams, ContentBlock, Tool};
+use rmcp::model::{CallToolRequestParams, ContentBlock, PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RoleClient, RunningService, serve_client};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -21,14 +21,16 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Mutex;
 
-use super::{LookupResult, LookupTool, ToolConfig, add_lines};
+use super::mcp_http::BoundedClient;
+use super::{LookupRequest, LookupResult, LookupTool, ToolConfig, add_lines};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest message of a server.
-const MESSAGE_BYTES_MAX: usize = 4 << 20;
-/// The most tools of one server that seats are told of.
+pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
+/// The most tools of one server that seats are told of, and the most pages of its list that are read.
 const TOOLS_MAX: usize = 40;
+const PAGES_MAX: usize = 10;
 const NAME_BYTES_MAX: usize = 64;
 /// A longer description is cut; a larger schema is left out.
 const ABOUT_CHARS_MAX: usize = 500;
@@ -67,9 +69,7 @@ impl McpServer {
                 self.name, self.name
             ))
         };
-        let listed =
-            async { self.peer().await?.list_all_tools().await.map_err(|why| innermost_reason(&why)) };
-        let listed = tokio::time::timeout(TIMEOUT, listed).await;
+        let listed = tokio::time::timeout(TIMEOUT, self.list_tools()).await;
         let tools = listed
             .unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")))
             .map_err(problem)?;
@@ -82,6 +82,22 @@ impl McpServer {
             .take(TOOLS_MAX)
             .map(|tool| self.offer(tool))
             .collect())
+    }
+
+    /// The first tools of the server. Its list may have any number of pages.
+    async fn list_tools(&self) -> Result<Vec<Tool>, String> {
+        let peer = self.peer().await?;
+        let (mut tools, mut next) = (Vec::new(), None);
+        for _ in 0..PAGES_MAX {
+            let page = PaginatedRequestParams::default().with_cursor(next);
+            let page = peer.list_tools(Some(page)).await.map_err(|why| innermost_reason(&why))?;
+            tools.extend(page.tools);
+            next = page.next_cursor;
+            if next.is_none() || tools.len() >= TOOLS_MAX {
+                break;
+            }
+        }
+        Ok(tools)
     }
 
     fn offer(&self, tool: &Tool) -> ToolOffer {
@@ -115,13 +131,12 @@ impl McpServer {
         if let Some(url) = &self.config.url {
             let client = http_client().await?;
             let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-            config = config.max_sse_event_size(MESSAGE_BYTES_MAX);
             if let Some(variable) = &self.config.key_env {
                 let key = std::env::var(variable)
                     .map_err(|_| format!("set the environment variable {variable}"))?;
                 config = config.auth_header(key);
             }
-            let transport = StreamableHttpClientTransport::with_client(client, config);
+            let transport = StreamableHttpClientTransport::with_client(BoundedClient(client), config);
             let service = serve_client((), transport).await.map_err(|why| innermost_reason(&why))?;
             return Ok(McpConnection { service, _program: None });
         }
@@ -164,12 +179,8 @@ impl LookupTool for McpTool {
         TIMEOUT
     }
 
-    fn look_up<'a>(
-        &'a self,
-        arguments: &'a Value,
-        bytes_max: usize,
-    ) -> BoxFuture<'a, Result<LookupResult, String>> {
-        self.call(arguments, bytes_max).boxed()
+    fn look_up(&self, request: LookupRequest) -> BoxFuture<'_, Result<LookupResult, String>> {
+        async move { self.call(&request.arguments, request.bytes_max).await }.boxed()
     }
 }
 

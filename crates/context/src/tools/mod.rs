@@ -3,7 +3,7 @@
 //! - [`config`]: `[tools.NAME]` of `agon.toml`.
 //! - [`files`]: reads, searches and lists what is under one folder.
 //! - [`fetch`]: gets a page from a host that the user allows.
-//! - [`mcp`]: the tools of MCP servers.
+//! - [`mcp`]: the tools of MCP servers; `mcp_http`: those that are reached over HTTP.
 //!
 //! A request that cannot be served is answered with the reason, so that the seat that asked learns it. What a tool returns is
 //! untrusted: prompts quote it.
@@ -12,6 +12,7 @@ pub mod config;
 pub mod fetch;
 pub mod files;
 pub mod mcp;
+mod mcp_http;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +21,9 @@ use std::time::Duration;
 
 use agon_core::tools::TOOL_PREFIX;
 use agon_core::{CallUsage, Invalid, ToolAnswer, ToolOffer};
-use agon_engine::{CallFault, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice};
+use agon_engine::{
+    CallFault, DeltaSink, FinishReason, MessageRole, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -47,13 +50,19 @@ pub trait LookupTool: Send + Sync {
     /// How long a request may take.
     fn timeout(&self) -> Duration;
 
-    /// Serves a request with these arguments. The text may have at most `bytes_max` bytes; the error is the reason why nothing was
-    /// looked up.
-    fn look_up<'a>(
-        &'a self,
-        arguments: &'a Value,
-        bytes_max: usize,
-    ) -> BoxFuture<'a, Result<LookupResult, String>>;
+    /// Serves a request. The error is the reason why nothing was looked up.
+    fn look_up(&self, request: LookupRequest) -> BoxFuture<'_, Result<LookupResult, String>>;
+}
+
+/// What a tool is asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LookupRequest {
+    /// What the seat wrote.
+    pub arguments: Value,
+    /// The folder that the debate was opened with, for a tool that reads one.
+    pub folder: Option<String>,
+    /// The most bytes that the text may have.
+    pub bytes_max: usize,
 }
 
 /// What a tool found.
@@ -80,6 +89,11 @@ impl Toolbox {
             (name.clone(), Arc::new(McpServer::new(name, config.clone())))
         };
         Self { servers: own.map(server).collect(), config }
+    }
+
+    /// The folder that the tool `files` reads, with `~` for the user's home.
+    pub fn folder(&self) -> Result<String, Invalid> {
+        Ok(FilesTool::new(&self.config)?.folder())
     }
 
     /// What the seats are offered if the user names these tools. Servers are started and asked.
@@ -138,8 +152,11 @@ impl ToolModel {
         let tokens = usize::try_from(call.max_output_tokens).unwrap_or(usize::MAX);
         let bytes_max = TEXT_BYTES_MAX.min(tokens.saturating_mul(BYTES_PER_TOKEN));
         let arguments: Value = serde_json::from_str(message).unwrap_or_default();
+        let folder = call.messages.iter().find(|message| message.role == MessageRole::System);
+        let folder = folder.map(|message| message.text.clone()).filter(|folder| !folder.is_empty());
         let timeout = self.tool.timeout();
-        let found = tokio::time::timeout(timeout, self.tool.look_up(&arguments, bytes_max)).await;
+        let request = LookupRequest { arguments, folder, bytes_max };
+        let found = tokio::time::timeout(timeout, self.tool.look_up(request)).await;
         let answer = match found.unwrap_or_else(|_| Err(format!("nothing was found within {timeout:?}"))) {
             Ok(LookupResult { source, text }) => ToolAnswer { source, text, refused: None },
             Err(why) => ToolAnswer { refused: Some(why), ..ToolAnswer::default() },

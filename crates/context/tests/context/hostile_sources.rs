@@ -37,6 +37,16 @@ async fn huge_titles_texts_and_documents_are_cut() {
     assert!(ask_file(deep, "", "x").await.unwrap_err().message.contains("more than 64 levels"));
 }
 
+/// This would take minutes if the end of each tag were looked for.
+#[tokio::test]
+async fn two_megabytes_of_tags_without_an_end_are_read_at_once() {
+    for tag in ["<", "<a ", "</", "<!-", "&", "<script>", "<!--"] {
+        let text = tag.repeat((2 << 20) / tag.len());
+        let answer = ask_file(feed("Tags", &text), "max_bytes = 9000000", "x").await.unwrap();
+        assert_eq!(titles(&answer), ["Tags"], "{tag}");
+    }
+}
+
 #[tokio::test]
 async fn html_becomes_plain_text_and_instructions_stay_text() {
     for (html, text) in [

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use agon_context::tools::{Toolbox, ToolsConfig};
 use agon_core::ToolAnswer;
+use agon_engine::{CallMessage, MessageRole};
 use serde_json::{Value, json};
 
 use crate::support::call_with;
@@ -170,6 +171,139 @@ async fn links_pipes_and_devices_are_refused() {
         listed.text
     );
     drop(socket);
+}
+
+/// A search reads ignore files of the folder, which may come from somebody else.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_ignore_file_that_is_a_link_or_a_device_is_not_read() {
+    use std::os::unix::fs::symlink;
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    std::fs::remove_file(root.join(".gitignore")).unwrap();
+    symlink("/dev/zero", root.join(".gitignore")).unwrap();
+    symlink("/dev/zero", root.join("src/.ignore")).unwrap();
+    let fifo = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, root.join("target/.gitignore"), rustix::fs::FileType::Fifo, fifo, 0)
+        .unwrap();
+    write(&root, "deep/.gitignore", &"*.rs\n".repeat(20_000));
+    write(&root, "deep/a.rs", "A queue below too many rules.\n");
+    let found = ask(&toolbox, "files", json!({"query": "queue"})).await.unwrap();
+    for path in ["src/queue.rs:2", "target/out.rs:1", "deep/a.rs:1"] {
+        assert!(found.text.contains(path), "{path}: {}", found.text);
+    }
+}
+
+#[tokio::test]
+async fn a_search_leaves_out_what_the_nearest_ignore_file_says() {
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    write(&root, ".ignore", "*.log\n/notes.md\n");
+    write(&root, "a.log", "queue\n");
+    write(&root, "logs/.gitignore", "!kept.log\n");
+    write(&root, "logs/kept.log", "queue\n");
+    write(&root, "logs/other.log", "queue\n");
+    write(&root, "logs/notes.md", "queue\n");
+    let found = ask(&toolbox, "files", json!({"query": "^queue"})).await.unwrap();
+    assert_eq!(found.text, "logs/kept.log:1: queue\nlogs/notes.md:1: queue\n");
+    let below = ask(&toolbox, "files", json!({"query": "queue", "path": "target"})).await.unwrap();
+    assert!(below.text.contains("build folder"), "a folder that is named is searched: {}", below.text);
+    let one = ask(&toolbox, "files", json!({"query": "queue", "path": "src/queue.rs"})).await.unwrap();
+    assert_eq!(one.text.lines().count(), 1, "{}", one.text);
+}
+
+/// Other names of the same file on systems that ignore case, invisible characters, or dots and spaces at the end.
+#[tokio::test]
+async fn a_file_that_may_hold_secrets_is_refused_by_any_of_its_names() {
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    let names = [
+        ".GIT",
+        ".g\u{200c}it",
+        ".env.",
+        ".env ",
+        ".\u{17f}sh",
+        "server.\u{212a}ey",
+        ".git-credentials",
+        "id_dsa",
+        "credentials.json",
+        ".env:x",
+    ];
+    for name in names {
+        write(&root, &format!("{name}/x"), "queue of secrets\n");
+        let refused = ask(&toolbox, "files", json!({"path": format!("{name}/x")})).await.unwrap_err();
+        assert!(refused.contains("may hold secrets"), "{name:?}: {refused}");
+    }
+    write(&root, "src/credentials.rs", "queue\n");
+    let found = ask(&toolbox, "files", json!({"query": "queue"})).await.unwrap();
+    assert!(!found.text.contains("secrets") && found.text.contains("src/credentials.rs"), "{}", found.text);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_the_system_tells_of_programs_is_not_read() {
+    let toolbox = toolbox("[files]\nroot = \"/\"");
+    let process = std::process::id();
+    for path in [
+        "proc/version".to_owned(),
+        format!("proc/{process}/status"),
+        format!("proc/{process}"),
+        "proc".into(),
+    ] {
+        let refused = ask(&toolbox, "files", json!({"path": path})).await.unwrap_err();
+        assert!(refused.contains("is about this machine"), "{path}: {refused}");
+    }
+    assert!(ask(&toolbox, "files", json!({"path": "proc", "query": "Linux"})).await.is_err());
+}
+
+/// A folder that is swapped for a link while it is searched.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_becomes_a_link_during_a_search_leads_nowhere() {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    write(outer.path(), "outside/secret.txt", "the secret\n");
+    let (is_over, swapped) = (std::sync::Arc::new(AtomicBool::new(false)), root.join("swapped"));
+    let (ends, outside) = (is_over.clone(), outer.path().join("outside"));
+    let swapping = std::thread::spawn(move || {
+        while !ends.load(Ordering::Relaxed) {
+            std::fs::create_dir(&swapped).unwrap();
+            std::fs::write(swapped.join("secret.txt"), "harmless\n").unwrap();
+            std::fs::remove_dir_all(&swapped).unwrap();
+            symlink(&outside, &swapped).unwrap();
+            std::fs::remove_file(&swapped).unwrap();
+        }
+    });
+    for _ in 0..300 {
+        for arguments in [json!({"query": "the secret"}), json!({"path": "swapped/secret.txt"})] {
+            if let Ok(found) = ask(&toolbox, "files", arguments).await {
+                assert!(!found.text.contains("the secret"), "{}", found.text);
+            }
+        }
+    }
+    is_over.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
+}
+
+/// A debate that goes on in another folder reads the one that it was opened with.
+#[tokio::test]
+async fn a_request_is_served_in_the_folder_that_the_debate_was_opened_with() {
+    let (outer, toolbox) = folder();
+    let model = toolbox.model("files").unwrap();
+    write(outer.path(), "other/here.md", "another folder\n");
+    let asked = async |folder: &str| {
+        let mut call = call_with(&json!({"path": "here.md"}).to_string());
+        call.messages.insert(0, CallMessage::new(MessageRole::System, folder));
+        let answer = model.call(&call, None).await.unwrap();
+        serde_json::from_str::<ToolAnswer>(&answer.text).unwrap()
+    };
+    let other = outer.path().join("other").canonicalize().unwrap();
+    assert_eq!(asked(other.to_str().unwrap()).await.text, "1 | another folder\n");
+    assert!(asked(&toolbox.folder().unwrap()).await.refused.unwrap().contains("does not exist"));
+    let gone = asked("/no/such/folder").await.refused.unwrap();
+    assert!(gone.contains("\"/no/such/folder\", with which the debate was opened, is not there"), "{gone}");
 }
 
 fn host(server: &TestServer) -> String {
@@ -337,7 +471,18 @@ async fn the_tools_of_a_program_that_speaks_mcp_are_listed_and_called() {
     assert!(refused.0.contains("cannot be started") && refused.0.contains("[tools.tickets]"), "{refused:?}");
 }
 
-fn serve_mcp(stream: &TcpStream) -> Option<()> {
+/// How a server sends its answers.
+#[derive(Clone, Copy, PartialEq)]
+enum AnswerForm {
+    Json,
+    Events,
+    /// Whatever is asked, spaces without an end.
+    Endless(&'static str),
+    /// A list of tools whose every page has a next one.
+    EndlessPages,
+}
+
+fn serve_mcp(stream: &TcpStream, form: AnswerForm) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let (mut head, mut length) = (String::new(), 0);
@@ -353,7 +498,27 @@ fn serve_mcp(stream: &TcpStream) -> Option<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let response = match mcp_answer(&message).map(|answer| answer.to_string()) {
+        let mut answer = mcp_answer(&message);
+        if let (AnswerForm::EndlessPages, "tools/list", Some(answer)) =
+            (form, message["method"].as_str().unwrap_or_default(), &mut answer)
+        {
+            answer["result"] = json!({"tools": [], "nextCursor": "more"});
+        }
+        let response = match answer.map(|answer| answer.to_string()) {
+            Some(_) if let AnswerForm::Endless(kind) = form => {
+                let mut out = stream;
+                write!(out, "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n").ok()?;
+                loop {
+                    out.write_all(&[b' '; 1 << 16]).ok()?;
+                }
+            }
+            Some(answer) if form == AnswerForm::Events => {
+                let event = format!(": a comment\n\nevent: message\ndata: {answer}\n\n");
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {}\r\n\r\n{event}",
+                    event.len()
+                )
+            }
             Some(answer) => {
                 format!(
                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{answer}",
@@ -370,14 +535,31 @@ fn serve_mcp(stream: &TcpStream) -> Option<()> {
     }
 }
 
-#[tokio::test]
-async fn the_tools_of_an_address_that_speaks_mcp_are_listed_and_called() {
+/// A server with one tool list, and its section of the configuration.
+fn mcp_server(form: AnswerForm) -> Toolbox {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            std::thread::spawn(move || serve_mcp(&stream));
+            std::thread::spawn(move || serve_mcp(&stream, form));
         }
     });
-    check_mcp(&toolbox(&format!("[tickets]\nurl = {url:?}"))).await;
+    toolbox(&format!("[tickets]\nurl = {url:?}"))
+}
+
+#[tokio::test]
+async fn the_tools_of_an_address_that_speaks_mcp_are_listed_and_called() {
+    check_mcp(&mcp_server(AnswerForm::Json)).await;
+    check_mcp(&mcp_server(AnswerForm::Events)).await;
+}
+
+#[tokio::test]
+async fn an_mcp_server_whose_answers_or_tools_have_no_end_is_refused() {
+    for kind in ["application/json", "text/event-stream", "text/html"] {
+        let refused =
+            mcp_server(AnswerForm::Endless(kind)).offers(&["tickets".to_owned()]).await.unwrap_err();
+        assert!(refused.0.contains("cannot be used"), "{kind}: {refused:?}");
+    }
+    let refused = mcp_server(AnswerForm::EndlessPages).offers(&["tickets".to_owned()]).await.unwrap_err();
+    assert!(refused.0.contains("it offers no tool"), "{refused:?}");
 }

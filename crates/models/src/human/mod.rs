@@ -4,7 +4,7 @@
 //! answer is structured. The terminal is never put into raw mode, so it stays usable whatever happens. A question that is no
 //! longer wanted is closed, and a line that comes too late answers nothing.
 //!
-//! `page` is what the person reads, [`form`] asks for the answer, [`terminal_prompt`] shares one terminal among all people,
+//! [`PersonModel`] is a person in place of a model, wherever the person is asked. `page` is what the person reads, [`form`] asks for the answer, [`terminal_prompt`] shares one terminal among all people,
 //! and `tty` is the real terminal.
 
 pub mod form;
@@ -31,71 +31,104 @@ pub use terminal_prompt::{TerminalDevice, TerminalInput, TerminalPauseHook, Term
 /// The most lines of one answer. The form reads all lines again after each new one.
 const LINES_MAX: usize = 2_000;
 
+/// Where people are asked.
+pub trait PersonChannel: std::fmt::Debug + Send + Sync {
+    /// Asks the person `name` and waits for the answer. The engine gives up after `timeout`.
+    fn ask<'a>(
+        &'a self,
+        name: &'a str,
+        timeout: Duration,
+        call: &'a ModelCall,
+    ) -> BoxFuture<'a, Result<String, CallFault>>;
+
+    /// How many people can be asked at once.
+    fn at_once(&self) -> usize;
+}
+
 /// A person in place of a model.
 #[derive(Debug)]
-pub struct HumanModel {
-    /// `human/NAME`.
+pub struct PersonModel<C> {
     name: String,
     timeout: Duration,
-    terminal: Arc<TerminalPrompt>,
+    channel: C,
 }
 
-impl HumanModel {
-    /// The person of `[humans.NAME]`, or of the defaults; `name` is the part after `human/`. All people of a process share
-    /// one [`TerminalPrompt`].
-    pub fn new(name: &str, config: &HumanConfig, terminal: Arc<TerminalPrompt>) -> Result<Self, Invalid> {
+/// A person at the terminal. All people of a process share one [`TerminalPrompt`].
+pub type HumanModel = PersonModel<Arc<TerminalPrompt>>;
+
+impl<C> PersonModel<C> {
+    /// The person of `[humans.NAME]`, or of the defaults; `name` is the part after `human/`.
+    pub fn new(name: &str, config: &HumanConfig, channel: C) -> Result<Self, Invalid> {
         config.check(name)?;
-        Ok(Self { name: format!("human/{name}"), timeout: config.timeout(), terminal })
+        Ok(Self::with_timeout(&format!("human/{name}"), config.timeout(), channel))
     }
 
-    async fn ask(&self, call: &ModelCall) -> Result<ModelCompletion, CallFault> {
-        let mut question = self.terminal.open_question().await.map_err(|why| {
-            let message = format!(
-                "{} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead",
-                self.name
-            );
-            CallFault::new(CallFaultKind::NoSuchModel, message)
-        })?;
-        let asked = self.fill_in_form(&mut question, call).await;
-        question.close(match &asked {
-            Ok(Ok(_)) => "\nThank you. The debate goes on.\n\n",
-            Ok(Err(_)) => "\nYou passed. The debate goes on.\n\n",
-            Err(_) => "",
-        });
-        let text = asked.map_err(|why| {
-            CallFault::new(
-                CallFaultKind::Unavailable,
-                format!("the terminal of {} is gone: {why}", self.name),
-            )
-        })??;
-        let (model, usage) = (self.name.clone(), CallUsage::default());
-        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
-    }
-
-    async fn fill_in_form(
-        &self,
-        question: &mut TerminalQuestion<'_>,
-        call: &ModelCall,
-    ) -> io::Result<Result<String, CallFault>> {
-        question.show(page::prompt_page(&self.name, call, question.columns())).await?;
-        let schema = call.schema.as_ref().map(|schema| &schema.json);
-        let mut typed = Vec::new();
-        while typed.len() < LINES_MAX {
-            match form::next_step(schema, &typed) {
-                FormStep::Ask(text) => question.show(text).await?,
-                FormStep::Done(text) => return Ok(Ok(text)),
-                FormStep::Pass => {
-                    return Ok(Err(CallFault::new(CallFaultKind::Refused, format!("{} passed", self.name))));
-                }
-            }
-            typed.push(question.read_line().await?);
-        }
-        let message = format!("the answer of {} has more than {LINES_MAX} lines", self.name);
-        Ok(Err(CallFault::new(CallFaultKind::Garbled, message)))
+    /// Somebody else with this name, who may take this long.
+    pub fn with_timeout(name: &str, timeout: Duration, channel: C) -> Self {
+        Self { name: name.to_owned(), timeout, channel }
     }
 }
 
-impl Model for HumanModel {
+impl PersonChannel for Arc<TerminalPrompt> {
+    fn ask<'a>(
+        &'a self,
+        name: &'a str,
+        _: Duration,
+        call: &'a ModelCall,
+    ) -> BoxFuture<'a, Result<String, CallFault>> {
+        ask_at_terminal(self, name, call).boxed()
+    }
+
+    fn at_once(&self) -> usize {
+        1
+    }
+}
+
+async fn ask_at_terminal(
+    terminal: &TerminalPrompt,
+    name: &str,
+    call: &ModelCall,
+) -> Result<String, CallFault> {
+    let mut question = terminal.open_question().await.map_err(|why| {
+        let message = format!(
+            "{name} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead"
+        );
+        CallFault::new(CallFaultKind::NoSuchModel, message)
+    })?;
+    let asked = fill_in_form(&mut question, name, call).await;
+    question.close(match &asked {
+        Ok(Ok(_)) => "\nThank you. The debate goes on.\n\n",
+        Ok(Err(_)) => "\nYou passed. The debate goes on.\n\n",
+        Err(_) => "",
+    });
+    asked.map_err(|why| {
+        CallFault::new(CallFaultKind::Unavailable, format!("the terminal of {name} is gone: {why}"))
+    })?
+}
+
+async fn fill_in_form(
+    question: &mut TerminalQuestion<'_>,
+    name: &str,
+    call: &ModelCall,
+) -> io::Result<Result<String, CallFault>> {
+    question.show(page::prompt_page(name, call, question.columns())).await?;
+    let schema = call.schema.as_ref().map(|schema| &schema.json);
+    let mut typed = Vec::new();
+    while typed.len() < LINES_MAX {
+        match form::next_step(schema, &typed) {
+            FormStep::Ask(text) => question.show(text).await?,
+            FormStep::Done(text) => return Ok(Ok(text)),
+            FormStep::Pass => {
+                return Ok(Err(CallFault::new(CallFaultKind::Refused, format!("{name} passed"))));
+            }
+        }
+        typed.push(question.read_line().await?);
+    }
+    let message = format!("the answer of {name} has more than {LINES_MAX} lines");
+    Ok(Err(CallFault::new(CallFaultKind::Garbled, message)))
+}
+
+impl<C: PersonChannel> Model for PersonModel<C> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -113,7 +146,7 @@ impl Model for HumanModel {
     }
 
     fn at_once(&self) -> Option<usize> {
-        Some(1)
+        Some(self.channel.at_once())
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -125,6 +158,11 @@ impl Model for HumanModel {
         call: &'a ModelCall,
         _: Option<DeltaSink<'a>>,
     ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
-        self.ask(call).boxed()
+        async move {
+            let text = self.channel.ask(&self.name, self.timeout, call).await?;
+            let (model, usage) = (self.name.clone(), CallUsage::default());
+            Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
+        }
+        .boxed()
     }
 }

@@ -374,14 +374,12 @@ fn limit_warning(log: &ArenaLog<'_>) -> Option<String> {
         return None;
     }
     let limit = log.limits().reached(log.proposers().len().max(1));
-    let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
+    let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
     let mut before_vote = log.debate.turns.iter().rev().filter(|turn| !is_closing(turn));
     let last = before_vote.find(|turn| log.was_answered(turn)).map_or(0, |turn| turn.phase.round);
     Some(match log.votes.is_empty() {
-        true => format!("there was no vote, because a limit was reached: {limit}"),
-        false => format!(
-            "after round {last} there was only the vote and the judge, because a limit was reached: {limit}"
-        ),
+        true => format!("there was no vote, because {limit}"),
+        false => format!("after round {last} there was only the vote and the judge, because {limit}"),
     })
 }
 

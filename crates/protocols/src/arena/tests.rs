@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::*;
 use crate::testing;
+use crate::tools::WithTools;
 
 mod context;
 mod critiques;
@@ -87,7 +88,7 @@ impl ScriptedArena<'_> {
             let mut said = self.said(&seats, ask, name, *round);
             (self.with)(ask, name, *round, &mut said);
             jsonschema::validate(&ask.schema.as_ref().unwrap().json, &said).unwrap();
-            if let Err(ReplyFault::Invalid(why)) = Arena.check(debate, ask, &said) {
+            if let Err(ReplyFault::Invalid(why)) = WithTools(Arena).check(debate, ask, &said) {
                 panic!("{name}: {why}: {said}");
             }
             let usage = CallUsage { usd: Some(0.01), ..CallUsage::default() };
@@ -95,7 +96,7 @@ impl ScriptedArena<'_> {
             Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
         };
         let opened = vec![Debate::open(brief).unwrap().1];
-        Debate::from_records(&play(&Arena, opened, &mut answer, &mut |_| {}).unwrap()).unwrap()
+        Debate::from_records(&play(&WithTools(Arena), opened, &mut answer, &mut |_| {}).unwrap()).unwrap()
     }
 
     fn outcome(&self) -> Outcome {
@@ -105,6 +106,7 @@ impl ScriptedArena<'_> {
     fn said(&self, brief: &Brief, ask: &Ask, phase: &str, round: u32) -> Value {
         match phase {
             "context" => json!({"items": []}),
+            "tools" => json!({"source": "queues.md", "text": "Queues halve delays."}),
             "propose" => proposal(&ask.seat),
             "critique" => critique(ask),
             "revise" | "refine" | "challenge" => revision(ask, round),

@@ -143,5 +143,5 @@ pub(super) fn panel_limits(debate: &Debate) -> LimitCheck<'_> {
 pub(super) fn exhausted_limit(limits: LimitCheck<'_>, calls: usize) -> Option<String> {
     limits
         .is_exhausted(calls)
-        .then(|| limits.reached(calls).unwrap_or_else(|| "a limit of the debate".to_owned()))
+        .then(|| limits.reached(calls).unwrap_or_else(|| "a limit was reached".to_owned()))
 }

@@ -373,7 +373,7 @@ fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
             Some(_) => "no panel judged what still divides",
             None => "the two answers were not debated",
         };
-        warnings.push(format!("{step}, because a limit was reached: {limit}"));
+        warnings.push(format!("{step}, because {limit}"));
     }
     if ladder.firsts.agreement == PairAgreement::Unknown {
         let why = match ladder.debate.spoke(CLERK).is_empty() {

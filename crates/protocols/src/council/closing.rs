@@ -121,8 +121,8 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
     let not_asked = log.names(log.never_asked(CouncilPhase::Opening, 0));
     if log.was_cut() || !not_asked.is_empty() {
         let limit = log.limits().reached(log.active.len());
-        let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
-        warnings.push(format!("the debate is incomplete because a limit was reached ({limit}); {held}"));
+        let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
+        warnings.push(format!("the debate is incomplete because {limit}; {held}"));
     }
     if !not_asked.is_empty() {
         warnings.push(format!("not asked for an opening, because a limit was reached: {not_asked}"));

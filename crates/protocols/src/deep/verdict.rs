@@ -476,9 +476,7 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
         warnings.push(format!("{} -> synthesis (degraded)", log.options.mode.as_str()));
     }
     if matches!(termination, Termination::Budget | Termination::QuorumLost) || is_unsigned(log) {
-        warnings.extend(
-            log.limits().reached(log.debaters.len()).map(|limit| format!("a limit was reached: {limit}")),
-        );
+        warnings.extend(log.limits().reached(log.debaters.len()));
     }
     if is_unsigned(log) {
         warnings.push("the debaters were not asked to sign the answer: too little was left".into());

@@ -219,15 +219,15 @@ fn summary_warning(log: &PanelLog<'_>, verdict: &PanelVerdict) -> Option<String>
 
 fn limit_warning(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
     let limit = log.limits().reached(log.judges.len().max(1));
-    let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
+    let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
     let rounds = log.rounds_completed();
     let s = if rounds == 1 { "" } else { "s" };
     match decision {
         PanelDecision::None => {
-            format!("there is no verdict, because a limit left fewer than two position statements: {limit}")
+            format!("there is no verdict, because there were fewer than two position statements when {limit}")
         }
         PanelDecision::Consensus | PanelDecision::Majority { .. } | PanelDecision::NoMajority => {
-            format!("the verdict is made from {rounds} round{s}, because a limit was reached: {limit}")
+            format!("the verdict is made from {rounds} round{s}, because {limit}")
         }
     }
 }

@@ -201,8 +201,7 @@ fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
 fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget {
-        let reached = tally.limits().reached(1);
-        warnings.extend(reached.map(|limit| format!("a limit was reached: {limit}")));
+        warnings.extend(tally.limits().reached(1));
     }
     if !tally.is_known() {
         let why = match tally.debate.spoke(CLERK).is_empty() {

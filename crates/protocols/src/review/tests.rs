@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::*;
 use crate::testing::{self, Answer};
+use crate::tools::WithTools;
 
 mod anchoring;
 mod consolidation;
@@ -64,7 +65,7 @@ fn play(brief: Brief, answer: Answer<'_>) -> Debate {
 /// A debate with replies that are made by hand.
 fn play_replies(brief: Brief, mut reply: impl FnMut(&Debate, &Ask) -> Reply) -> Debate {
     let opened = vec![Debate::open(brief).unwrap().1];
-    let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
+    let records = agon_core::play::play(&WithTools(Review), opened, &mut reply, &mut |_| {}).unwrap();
     Debate::from_records(&records).unwrap()
 }
 

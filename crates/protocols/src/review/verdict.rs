@@ -585,7 +585,7 @@ fn round_warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> 
         // A round that has begun needs no more calls.
         let has_begun = log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2).is_some();
         let calls = if has_begun { 0 } else { log.second_calls() };
-        warnings.extend(log.limits().reached(calls).map(|limit| format!("a limit was reached: {limit}")));
+        warnings.extend(log.limits().reached(calls));
         if log.has_second_round() && revised == 0 {
             warnings.push("there was no room for round 2: the verdicts of round 1 are used".into());
         }

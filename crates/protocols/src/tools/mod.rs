@@ -172,6 +172,8 @@ fn run_requests(table: &ToolTable) -> Result<Step, Corrupt> {
         Arc::new(ReplySchema { name: "tool_answer".to_owned(), json })
     });
     let round = table.seen.turns.last().map_or(0, |turn| turn.phase.round);
+    // No seat writes this part of the prompt, so no seat chooses the folder.
+    let folder: Arc<str> = table.tools.folder.as_deref().unwrap_or_default().into();
     let ask = |item: &ToolItem| Ask {
         id: 0,
         seat: TOOLS_PHASE.to_owned(),
@@ -179,7 +181,7 @@ fn run_requests(table: &ToolTable) -> Result<Step, Corrupt> {
         label: None,
         about: Some(item.id.clone()),
         thread: SeatThread::Fresh,
-        prompt: Prompt { system: "".into(), shared: "".into(), tail: item.arguments.to_string() },
+        prompt: Prompt { system: Arc::clone(&folder), shared: "".into(), tail: item.arguments.to_string() },
         schema: Some(Arc::clone(schema)),
         within_ms: None,
         firm: false,

@@ -8,8 +8,12 @@ use serde_json::{Map, Value};
 
 /// The field of a reply that holds its requests.
 pub(super) const FIELD: &str = "requests";
+/// No tool has a longer name.
+const TOOL_CHARS_MAX: usize = 128;
 /// The longest reason that a report shows.
 const WHY_CHARS_MAX: usize = 300;
+/// All seats read the arguments of a request, so longer ones are dropped, and the request is refused.
+const ARGUMENT_BYTES_MAX: usize = 2_000;
 
 /// Takes the requests out of a reply. What is no request is dropped.
 pub(super) fn take_requests(reply: &mut Reply) -> Vec<ToolRequest> {
@@ -62,6 +66,10 @@ fn read_request(listed: Value) -> Option<ToolRequest> {
     if let Value::Object(arguments) = &mut request.arguments {
         arguments.retain(|_, value| !value.is_null());
     }
+    if request.arguments.to_string().len() > ARGUMENT_BYTES_MAX {
+        request.arguments = Value::String("(too long)".to_owned());
+    }
+    request.tool = request.tool.chars().take(TOOL_CHARS_MAX).collect();
     Some(request)
 }
 
@@ -84,6 +92,9 @@ mod tests {
             {"tool": "files", "arguments": "{\"query\": \"retry\"}"},
             {"arguments": {}}, "nonsense"
         ]);
+        let long = json!([{"tool": "t".repeat(999), "arguments": {"query": "x".repeat(9_999)}}]);
+        let long = take_requests(&mut said("", Some(json!({"requests": long}))));
+        assert_eq!((long[0].tool.len(), long[0].arguments.is_object()), (TOOL_CHARS_MAX, false));
         let mut reply = said("", Some(json!({"vote": "PASS", "requests": listed})));
         let requests = take_requests(&mut reply);
         assert_eq!(reply.value(), Some(&json!({"vote": "PASS"})));

@@ -142,7 +142,7 @@ impl ToolTable {
             return Some(format!("there is no such tool; there is {}", names.join(", ")));
         }
         if !arguments.is_object() {
-            return Some("`arguments` must be a JSON object".to_owned());
+            return Some("`arguments` must be a JSON object of at most 2,000 bytes".to_owned());
         }
         let run_items = || self.seen.items.iter().filter(|item| item.was_run);
         let is_of_round = |item: &&ToolItem| item.askers.first().is_some_and(|asker| asker.round == round);

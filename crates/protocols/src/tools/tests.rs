@@ -20,7 +20,7 @@ fn tools(calls: u32, tokens: u64) -> TableTools {
         about: "Reads files.".into(),
         arguments: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
     };
-    TableTools { offers: vec![offer("files"), offer("docs.search")], calls, tokens }
+    TableTools { offers: vec![offer("files"), offer("docs.search")], calls, tokens, folder: None }
 }
 
 fn brief(protocol: &dyn Protocol, models: &[&str], set: &[(&str, &str)]) -> Brief {

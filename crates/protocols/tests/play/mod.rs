@@ -60,7 +60,7 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
 fn tools() -> TableTools {
     let arguments = serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}});
     let offer = ToolOffer { name: "files".into(), about: "Reads files.".into(), arguments };
-    TableTools { offers: vec![offer], calls: 8, tokens: 60 }
+    TableTools { offers: vec![offer], calls: 8, tokens: 60, folder: None }
 }
 
 /// Limits that a debate reaches early, in the middle and late.

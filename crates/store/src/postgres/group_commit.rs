@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use agon_core::LogRecord;
 use agon_engine::StoreError;
 
 use super::appends::AppendBatch;
@@ -223,6 +224,13 @@ impl GroupTransaction<'_> {
                     batch.add(self.db, self.owner, place, id, records)?;
                     continue;
                 }
+                WriteRequest::Open(opening) => {
+                    self.write(std::mem::take(&mut batch), &mut answers)?;
+                    if opening.claim(self.db)? {
+                        batch.add(self.db, self.owner, place, opening.id(), &opening.records)?;
+                    }
+                    continue;
+                }
                 WriteRequest::Lease(id) => {
                     self.write(std::mem::take(&mut batch), &mut answers)?;
                     self.owner.lease(self.db, id)
@@ -270,11 +278,11 @@ impl GroupTransaction<'_> {
             let noted = self.owner.noted();
             let Self { db, connection, owner, place } = self;
             let applied = db.in_savepoint(|db| match &mut write.request {
-                WriteRequest::Append { id, records } => {
-                    let mut batch = AppendBatch::default();
-                    batch.add(db, owner, 0, id, records)?;
-                    batch.write(db, connection, owner)?.pop().map_or(Ok(()), |(_, fault)| Err(fault))
-                }
+                WriteRequest::Append { id, records } => append_alone(db, connection, owner, id, records),
+                WriteRequest::Open(opening) => match opening.claim(db)? {
+                    true => append_alone(db, connection, owner, opening.id(), &opening.records),
+                    false => Ok(()),
+                },
                 WriteRequest::Lease(id) => owner.lease(db, id),
                 WriteRequest::Release(id) => owner.release(db, id),
                 WriteRequest::Change(change) => change.apply(db),
@@ -288,6 +296,18 @@ impl GroupTransaction<'_> {
     }
 }
 
+fn append_alone(
+    db: &SqlDatabase,
+    connection: &PostgresConnection,
+    owner: &mut DebateOwner,
+    id: &str,
+    records: &[LogRecord],
+) -> Result<(), StoreFault> {
+    let mut batch = AppendBatch::default();
+    batch.add(db, owner, 0, id, records)?;
+    batch.write(db, connection, owner)?.pop().map_or(Ok(()), |(_, fault)| Err(fault))
+}
+
 fn is_change(write: &QueuedWrite) -> bool {
     matches!(write.request, WriteRequest::Change(_))
 }
@@ -299,6 +319,6 @@ fn needs_write_lock(write: &QueuedWrite) -> bool {
             records.last().is_some_and(|last| matches!(last.entry.event, agon_core::Event::Closed { .. }))
         }
         WriteRequest::Lease(_) | WriteRequest::Release(_) => false,
-        WriteRequest::Change(_) => true,
+        WriteRequest::Open(_) | WriteRequest::Change(_) => true,
     }
 }

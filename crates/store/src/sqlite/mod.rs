@@ -58,6 +58,10 @@ impl GroupCommit for SqliteWriter {
             for write in group {
                 let applied = db.in_savepoint(|db| match &mut write.request {
                     WriteRequest::Append { id, records } => log_table::append(db, holder, id, records),
+                    WriteRequest::Open(opening) => match opening.claim(db)? {
+                        true => log_table::append(db, holder, opening.id(), &opening.records),
+                        false => Ok(()),
+                    },
                     WriteRequest::Lease(id) => leases::lease(db, holder, id),
                     WriteRequest::Release(id) => leases::release(db, holder, id),
                     WriteRequest::Change(change) => change.apply(db),

@@ -25,7 +25,7 @@ use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use crate::cli::limits::{parse_usd, whole_number};
 use crate::cli::runtime::block_on;
 use crate::cli::terminal_pause::terminal;
-use crate::cli::{output, seat_models, signals};
+use crate::cli::{output, seat_models, signals, table_tools};
 use crate::worker::remote_debates::RemoteDebates;
 
 pub(super) const VERB: CliVerb = CliVerb { name: "batch", group: VerbGroup::ManyDebates, command, run };
@@ -74,6 +74,7 @@ fn command(command: Command) -> Command {
         .args(arguments::limits())
         .args(total_limits())
         .args(arguments::workers())
+        .args(table_tools::arguments())
         .arg(arguments::remember())
         .args(arguments::config_and_store())
 }
@@ -117,7 +118,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let builder = BriefBuilder::new(protocol, arguments, configuration)?
         // Each line may name its own models, so it is no error yet if there are none.
         .or_default_models(|| Ok(seat_models::default_models(catalogue).unwrap_or_default()))?
-        .with_local_options(configuration, catalogue)?;
+        .with_local_options(configuration, catalogue)?
+        .with_tools(table_tools::read(args, &app)?);
     let bindings = DeliveryBindings::read(args, configuration, name)?;
     let total_limits = read_total_limits(args);
     let total_usd = total_limits.and_then(|limits| limits.usd);

@@ -49,12 +49,12 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let builder = BriefBuilder::new(protocol, arguments, configuration)?
         .or_default_models(|| seat_models::default_models(catalogue))?
         .with_local_options(configuration, catalogue)?
-        .with_store(app.existing_store()?);
+        .with_store(app.existing_store()?)
+        .with_tools(table_tools::read(args, &app)?);
     let bindings = DeliveryBindings::read(args, configuration, info.name)?;
     let context = context_files::read(args)?;
     let mut subject = targets::read_subject(info, args)?;
     subject.files.extend(context);
-    subject.files.extend(table_tools::read(args, &app)?);
     let mut brief = builder.brief(subject)?;
     seat_models::check_models(&brief, &**catalogue)?;
     if app.flag("dry-run") {

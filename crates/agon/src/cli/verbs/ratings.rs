@@ -96,6 +96,7 @@ pub(crate) fn rating_document(rating: &AgentRating) -> Value {
         "brier": rating.brier,
         "resolved": rating.resolved,
         "calibration_error": rating.calibration_error,
+        "reliability": rating.reliability,
         "conformity": rating.conformity,
         "ballots": rating.ballots,
         "glicko": {"rating": glicko.rating, "deviation": glicko.deviation, "volatility": glicko.volatility},

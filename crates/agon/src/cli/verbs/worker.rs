@@ -45,7 +45,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let settings = configuration.worker.clone();
     settings.check()?;
     let listen = args.get_one::<String>("listen").unwrap_or(&settings.listen);
-    let client = app.restate_client()?.ok_or_else(|| CliError::input("name a Restate server with --restate"))?;
+    let client =
+        app.restate_client()?.ok_or_else(|| CliError::input("name a Restate server with --restate"))?;
     let store = app.store()?;
     let catalogue = model_catalogue(&configuration);
     block_on(async {

@@ -76,7 +76,7 @@ pub async fn resume_debate(
     JsonBody(spoken): JsonBody<SpokenText>,
 ) -> Result<Json<Value>, Problem> {
     let id = state.host.find(&id).await?;
-    state.host.resume(&id, spoken.checked()?).await?;
+    state.host.resume(&id, spoken.checked()?, state.host.rights()).await?;
     state_of(&state, &id).await
 }
 
@@ -122,7 +122,7 @@ pub async fn branch_debate(
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
     let say = SpokenText { text: request.say }.checked()?;
-    let branch = state.host.branch(&id, request.at, say).await?;
+    let branch = state.host.branch(&id, request.at, say, state.host.rights()).await?;
     opened(&state.host, &branch, None).await
 }
 

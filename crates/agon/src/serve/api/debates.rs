@@ -302,7 +302,7 @@ pub async fn debate_events(
         let (listed, rest) = state
             .host
             .read_store(move |store| {
-                Ok((store.listed_debate(&wanted)?, store.raw_log_from(&wanted, next_seq)?))
+                Ok((store.listed_debate(&wanted)?, store.raw_log_from(&wanted, next_seq, 1)?))
             })
             .await?;
         if rest.is_empty() && state.host.state(&listed).is_over() {
@@ -330,13 +330,12 @@ mod changes {
     use std::collections::HashMap;
     use std::time::Duration;
 
-    use axum::response::sse::Event;
     use tokio::sync::broadcast::error::RecvError;
 
     use super::listed_document;
     use crate::hosting::DebateHost;
     use crate::serve::ServerState;
-    use crate::serve::event_stream::EventSender;
+    use crate::serve::event_stream::{EventSender, named_frame};
 
     /// How often the store is asked what other processes did.
     const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -393,7 +392,7 @@ mod changes {
         }
         known.insert(id, line.clone());
         match sender {
-            Some(sender) => sender.send(Event::default().event("debate").data(line)).await,
+            Some(sender) => sender.send(named_frame("debate", &line)).await,
             None => Some(()),
         }
     }

@@ -21,14 +21,13 @@ use agon_report::DebateNarrator;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::ServerState;
 use super::api::debates::idempotency_key;
 use super::api::{parse_body, read_body};
-use super::event_stream::{EventSender, event_stream};
+use super::event_stream::{EventSender, data_frame, event_stream};
 use crate::cli::clock;
 use crate::cli::verification::split_log_line;
 use crate::hosting::DebateHost;
@@ -210,7 +209,7 @@ impl ChatTurn {
             }
             Err(error) => send_json(&sender, &error.document()).await?,
         }
-        sender.send(Event::default().data("[DONE]")).await
+        sender.send(data_frame("[DONE]")).await
     }
 
     /// Sends each reply as it is recorded, until the debate is over or stopped.
@@ -266,7 +265,7 @@ impl Narration {
     }
 
     fn words(&mut self, line: &LogLine) -> Option<String> {
-        let (body, hash) = split_log_line(&line.text)?;
+        let (body, hash) = split_log_line(line.text())?;
         let record = LogRecord::open(line.seq, body, hash, &self.previous).ok()?;
         self.previous.clone_from(&record.hash);
         self.narrator.tell(&record)
@@ -274,5 +273,5 @@ impl Narration {
 }
 
 async fn send_json(sender: &EventSender, chunk: &Value) -> Option<()> {
-    sender.send(Event::default().data(chunk.to_string())).await
+    sender.send(data_frame(&chunk.to_string())).await
 }

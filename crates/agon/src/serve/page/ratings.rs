@@ -1,6 +1,6 @@
 //! `/ratings`: how agents are rated, and how well they are calibrated.
 
-use agon_report::{ratings_drawing, share_bar};
+use agon_report::{ratings_drawing, reliability_drawing, share_bar};
 use agon_store::AgentRating;
 use axum::extract::State;
 use axum::response::Response;
@@ -61,13 +61,22 @@ fn rated(ratings: &[AgentRating]) -> Markup {
             }
         }
         h2 { "Calibration" }
-        p { "How far stated confidence is from the share that turned out right. Shorter is better." }
+        p {
+            "How sure an agent was, and how often it turned out to be right. On the dashed line its confidence is what it should be; below \
+             it the agent is too sure. A larger point stands for more ballots. The bar is the mean distance from the line: shorter is better."
+        }
         @if ratings.iter().all(|rating| rating.calibration_error.is_none()) {
             p class="empty" { "Unknown: no debate with these agents is resolved yet. Open one and record how it turned out." }
         } @else {
-            dl class="bars" {
+            div class="calibrations" {
                 @for (rating, error) in ratings.iter().filter_map(|rating| Some((rating, rating.calibration_error?))) {
-                    div { dt { (agon_host::clean_line(&rating.agent)) } dd { (share_bar(error)) (format_args!("{error:.3} over {}", rating.resolved)) } }
+                    figure {
+                        figcaption {
+                            strong { (agon_host::clean_line(&rating.agent)) }
+                            (share_bar(error)) (format_args!("{error:.3} over {}", rating.resolved))
+                        }
+                        (reliability_drawing(&rating.agent, &rating.reliability))
+                    }
                 }
             }
         }

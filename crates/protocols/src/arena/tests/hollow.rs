@@ -102,6 +102,33 @@ fn every_signal_can_fire_and_block_in_every_language() {
     }
 }
 
+/// What was looked up is evidence like everything else: it must exist, and words in quotation marks must be in it.
+#[test]
+fn a_claim_that_quotes_what_was_looked_up_is_not_hollow() {
+    for (evidence, fired) in [
+        ("[E1]: \"queues halve delays\"", &[][..]),
+        ("[E1]: \"queues double delays\"", &["unverified"]),
+        ("[E7]: \"queues halve delays\"", &["unverified"]),
+    ] {
+        let with = |ask: &Ask, phase: &str, _: u32, said: &mut Value| {
+            weaken("sound", ask, phase, said);
+            match phase {
+                "propose" => {
+                    said["requests"] = json!([{"tool": "files", "arguments": {"path": "queues.md"}}])
+                }
+                "revise" | "refine" | "challenge" => said["claims"][0]["evidence"] = json!(evidence),
+                _ => {}
+            }
+        };
+        let arena = agreeing(ON, 3, &with);
+        let mut brief = arena.brief();
+        brief.files.push(testing::files_tool().file().unwrap());
+        let outcome = arena.run_brief(brief).outcome.unwrap();
+        let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
+        assert_eq!(signals(checks.last().unwrap()), fired, "{evidence}: {checks:?}");
+    }
+}
+
 /// Every threshold decides: at it a signal fires, above it not; and so does the number of signals that it takes.
 #[test]
 fn every_threshold_decides() {

@@ -203,7 +203,7 @@ fn a_limit_that_leaves_no_two_statements_ends_without_a_verdict() {
         assert_eq!(
             outcome.warnings,
             [
-                "there is no verdict, because a limit left fewer than two position statements: the budget of $1 is spent"
+                "there is no verdict, because there were fewer than two position statements when a limit was reached: the budget of $1 is spent"
             ]
         );
         assert_eq!(outcome.dissent.len(), left, "nothing vanishes");

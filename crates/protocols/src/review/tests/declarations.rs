@@ -50,6 +50,42 @@ fn is_accepted(strict: &str, because: &Value) -> bool {
     judge["weak_flip"] == false
 }
 
+/// "the evidence bar of `review` count verified `[E..]` citations"
+#[test]
+fn words_of_something_that_was_looked_up_are_evidence() {
+    for (citation, quote, holds) in [
+        ("[E1]", "The queue holds nine jobs", true),
+        ("see [E1], which says it", "nine jobs at most", true),
+        ("[E1]", "The queue holds ten jobs", false),
+        ("[E2]", "The queue holds nine jobs", false),
+    ] {
+        let mut brief = three_languages("true");
+        brief.files.push(testing::files_tool().file().unwrap());
+        let debate = play_replies(brief, |debate, ask| {
+            let phase = debate.last_phase().unwrap().name.as_str();
+            let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")];
+            let mut value = match phase {
+                "tools" => json!({"source": "queue.md", "text": "12 | The queue holds nine jobs at most.\n"}),
+                _ => said(ask, phase, &lines).unwrap(),
+            };
+            match (phase, ask.seat.as_str()) {
+                ("r1", "judge-1") => {
+                    value["requests"] = json!([{"tool": "files", "arguments": {"path": "queue.md"}}]);
+                }
+                ("r2", "judge-1") => {
+                    value["changed_because"] =
+                        json!({"kind": "missed_detail", "citation": citation, "quote": quote});
+                }
+                _ => {}
+            }
+            spoken(&ask.model, value)
+        });
+        let outcome = debate.outcome.unwrap();
+        let judge = judge(&outcome, "judge-1");
+        assert_eq!(judge["weak_flip"], !holds, "{citation}: {quote}");
+    }
+}
+
 /// Kind, citation, quote, and whether that is evidence.
 const CASES: &[(&str, &str, &str, bool)] = &[
     // code_location: "`path:line` that exists in the packet, with that line quoted"
