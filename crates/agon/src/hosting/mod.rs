@@ -919,3 +919,27 @@ impl DayBudget {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread per reader would need a megabyte for each.
+    #[tokio::test]
+    async fn only_so_much_work_is_done_at_once() {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let all = (0..200).map(|_| {
+            let (now, most) = (now.clone(), most.clone());
+            tokio::spawn(blocking(move || {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::yield_now();
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            }))
+        });
+        for done in all.collect::<Vec<_>>() {
+            done.await.unwrap().unwrap();
+        }
+        assert!((1..=BLOCKING_AT_ONCE).contains(&most.load(Ordering::SeqCst)));
+    }
+}

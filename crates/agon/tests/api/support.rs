@@ -85,11 +85,6 @@ impl Server {
         command
     }
 
-    /// The number of the process.
-    pub(crate) fn process(&self) -> u32 {
-        self.child.as_ref().unwrap().id()
-    }
-
     /// `http://ADDRESS:PORT`.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)

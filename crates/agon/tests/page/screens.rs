@@ -38,7 +38,7 @@ fn every_screen_is_whole_and_quiet_at_both_widths_and_in_both_schemes() {
     let (deep, arena) = (server.demo("deep"), server.demo("arena"));
     server.rated_debate();
     browser.open_url(&server.url("/ratings"), 1280, "light");
-    assert_eq!(browser.evaluate("document.querySelectorAll('svg.reliability circle').length"), json!(2));
+    assert_eq!(browser.evaluate("document.querySelectorAll('svg.reliability circle').length"), json!(3));
     let waits = server.debate(
         &json!({"protocol": "deep", "question": "Tea?", "models": ["human/ada", "script/demo-deep"]}),
     );
