@@ -2,7 +2,7 @@
 //! `agon list` reads no configuration and creates no store.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agon_context::Toolbox;
