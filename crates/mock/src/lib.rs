@@ -34,7 +34,7 @@ pub mod server;
 pub mod wire_formats;
 
 pub use debate_replies::{MockDebate, converging_debate};
-pub use postgres_server::PostgresServer;
+pub use postgres_server::PostgresInstance;
 pub use request::MockRequest;
 pub use response::{ConnectionFault, MockResponse};
 pub use server::{MockResponder, MockServer, MockSettings};

@@ -9,7 +9,7 @@ use std::{env, fs, io};
 /// A server on a free port of loopback, in a temporary folder, as an ordinary user. It ends with the process that started it, however
 /// that ends.
 #[derive(Debug)]
-pub struct PostgresServer {
+pub struct PostgresInstance {
     programs: PathBuf,
     folder: PathBuf,
     port: u16,
@@ -24,12 +24,12 @@ const PROGRAM_FOLDERS: [&str; 3] = ["/usr/lib/postgresql", "/usr/local/pgsql", "
 /// No test needs the disk: a server that is killed loses nothing that the system has.
 const TEST_SETTINGS: &str = "-c fsync=off -c full_page_writes=off";
 
-impl PostgresServer {
+impl PostgresInstance {
     /// The server of this process, started at the first call. `None` if PostgreSQL is not installed, which is printed. It panics
     /// instead if `AGON_POSTGRES` is `required`.
     #[allow(clippy::panic)]
     pub fn shared() -> Option<&'static Self> {
-        static SHARED: OnceLock<Option<PostgresServer>> = OnceLock::new();
+        static SHARED: OnceLock<Option<PostgresInstance>> = OnceLock::new();
         let start = || {
             let required = env::var("AGON_POSTGRES").is_ok_and(|value| value == "required");
             match Self::start(TEST_SETTINGS) {

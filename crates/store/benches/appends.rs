@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::{AskRecord, Brief, CallUsage, Debate, DebateLimits, Event, LogRecord, Reply};
 use agon_engine::Store;
-use agon_mock::PostgresServer;
+use agon_mock::PostgresInstance;
 use agon_store::{DebateStore, StoreAddress};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const CALLS: u32 = 12;
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     measure("SQLite", &DebateStore::open(&folder.path().join("agon.db")).unwrap());
-    match PostgresServer::start("") {
+    match PostgresInstance::start("") {
         Ok(server) => {
             let address = StoreAddress::parse(server.address("postgres").as_ref()).unwrap();
             measure("PostgreSQL", &DebateStore::open(address).unwrap());

@@ -24,7 +24,7 @@ use crate::store_place::StorePlace;
 const GROUP_MAX: usize = 4096;
 
 /// How long a writer waits that has nothing to do between two writes.
-const UNTIL_NEXT_WRITE: Duration = Duration::from_secs(3_600);
+pub(crate) const UNTIL_NEXT_WRITE: Duration = Duration::from_secs(3_600);
 
 /// What a database does with a group of writes.
 pub(crate) trait GroupCommit: Send {

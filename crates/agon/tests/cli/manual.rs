@@ -78,7 +78,7 @@ fn agon_help_is_worth_reading() {
       models       List the models that you can name; pull or verify the files of
                    embedded ones
       deliver      Send results that have not arrived yet
-      store        Remove old debates, or make the file smaller
+      store        Remove old debates, make the store smaller, or copy it
       keys         Show, renew or trust the keys that sign receipts
       doctor       Check the configuration, the store, the providers and the files
                    of embedded models

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agon_mock::{MockServer, MockSettings, PostgresServer, converging_debate};
+use agon_mock::{MockServer, MockSettings, PostgresInstance, converging_debate};
 use serde_json::Value;
 
 use crate::support::{Home, said};
@@ -13,7 +13,7 @@ use crate::support::{Home, said};
 /// The address of a new database, or `None` if PostgreSQL is not installed. The password is not needed, and nobody may print it.
 fn database() -> Option<String> {
     static DATABASES: AtomicUsize = AtomicUsize::new(0);
-    let server = PostgresServer::shared()?;
+    let server = PostgresInstance::shared()?;
     let name = format!("agon{}", DATABASES.fetch_add(1, Ordering::Relaxed));
     let mut admin = postgres::Client::connect(&server.address("postgres"), postgres::NoTls).unwrap();
     admin.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();

@@ -15,7 +15,7 @@ use super::{BEGIN_WRITE, PostgresConnection, PostgresServer, is_conflict, schema
 use crate::sql::{SqlDatabase, SqlFault};
 use crate::store_fault::StoreFault;
 use crate::store_place::StorePlace;
-use crate::writer::{GroupCommit, QueuedWrite, WriteRequest};
+use crate::writer::{GroupCommit, QueuedWrite, UNTIL_NEXT_WRITE, WriteRequest};
 
 /// How often a group is written again because of what others did at the same time.
 const CONFLICTS_MAX: usize = 20;
@@ -161,7 +161,7 @@ impl GroupCommit for PostgresWriter {
 
     fn tend(&mut self) -> Duration {
         if !self.owner.has_leased() {
-            return Duration::from_secs(3_600);
+            return UNTIL_NEXT_WRITE;
         }
         let shown = self.connect().and_then(|()| match &self.db {
             Some(SqlDatabase::Postgres(connection)) => Ok(self.owner.show_life(connection)?),

@@ -155,10 +155,11 @@ fn real(number: Option<f64>) -> SqlValue<'static> {
 /// Whether the connection is gone, so that another one is needed.
 pub(crate) fn is_lost(error: &postgres::Error) -> bool {
     match error.code() {
-        // Class 08 are connection errors, 57P01 to 57P05 shutdowns, 25P03 a transaction that waited too long.
+        // Class 08 are connection errors, 57P01 to 57P05 shutdowns, 25P03 a transaction that waited too long, and 53300 comes
+        // from a server that everybody connects to again at once.
         Some(code) => {
             let code = code.code();
-            code.starts_with("08") || code.starts_with("57P") || code == "25P03"
+            code.starts_with("08") || code.starts_with("57P") || code == "25P03" || code == "53300"
         }
         None => error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>()),
     }

@@ -21,7 +21,7 @@ use agon_core::{
     Reply, Request, options, protocol,
 };
 use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, StoreError};
-use agon_mock::PostgresServer;
+use agon_mock::PostgresInstance;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -47,7 +47,7 @@ fn whatever_fails_no_answer_is_lost_or_asked_for_twice_no_limit_is_exceeded_and_
 /// The same on a server that ends connections and crashes while debates run.
 #[test]
 fn whatever_fails_on_a_server_neither() {
-    let Some(server) = PostgresServer::shared() else { return };
+    let Some(server) = PostgresInstance::shared() else { return };
     let home = |name: &str| Some(SimulatedPlace::on_server(server, name));
     // One after the other: a crash of the server concerns all.
     for seed in seeds().take(SERVER_SEEDS) {

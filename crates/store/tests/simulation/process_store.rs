@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agon_core::LogRecord;
 use agon_engine::{Store, StoreError};
-use agon_mock::PostgresServer;
+use agon_mock::PostgresInstance;
 use agon_store::{DebateStore, StoreAddress, StoreFuture};
 use postgres::{Client, NoTls};
 use tokio::sync::Notify;
@@ -34,7 +34,7 @@ pub(crate) enum SimulatedPlace {
     /// A SQLite file in this folder.
     Folder(PathBuf),
     /// A schema on a server, with its address.
-    Server(&'static PostgresServer, String),
+    Server(&'static PostgresInstance, String),
 }
 
 impl SimulatedPlace {
@@ -48,7 +48,7 @@ impl SimulatedPlace {
     }
 
     /// A new schema on the server.
-    pub(crate) fn on_server(server: &'static PostgresServer, schema: &str) -> Self {
+    pub(crate) fn on_server(server: &'static PostgresInstance, schema: &str) -> Self {
         let address = format!("{}?options=-csearch_path%3D{schema}", server.address("postgres"));
         plain(&address).batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
         Self::Server(server, address)

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agon_engine::{Store, StoreError};
-use agon_mock::PostgresServer;
+use agon_mock::PostgresInstance;
 use agon_store::{DebateStore, StoreAddress};
 
 use crate::fixtures::{
@@ -180,10 +180,10 @@ fn a_commit_that_nobody_confirmed_is_neither_lost_nor_repeated() {
 
 #[test]
 fn a_server_that_crashes_and_starts_again_loses_and_repeats_nothing() {
-    if PostgresServer::shared().is_none() {
+    if PostgresInstance::shared().is_none() {
         return;
     }
-    let server = PostgresServer::start("-c fsync=off").unwrap();
+    let server = PostgresInstance::start("-c fsync=off").unwrap();
     let store = open(&server.address("postgres")).unwrap();
     let mut logs: Vec<TestLog> = (0..8).map(|n| TestLog::new(&format!("d{n}"), "Why?")).collect();
     for log in &logs {
@@ -301,10 +301,12 @@ fn certificate(folder: &Path) -> Option<[PathBuf; 2]> {
 #[test]
 fn the_connection_is_encrypted_and_the_certificate_is_checked_if_the_address_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let Some([crt, key]) = PostgresServer::shared().and_then(|_| certificate(folder.path())) else { return };
+    let Some([crt, key]) = PostgresInstance::shared().and_then(|_| certificate(folder.path())) else {
+        return;
+    };
     let (crt, key) = (crt.display(), key.display());
     let settings = format!("-c fsync=off -c ssl=on -c ssl_cert_file={crt} -c ssl_key_file={key}");
-    let server = PostgresServer::start(&settings).unwrap();
+    let server = PostgresInstance::start(&settings).unwrap();
     let address = server.address("postgres");
     let encrypted = || {
         let mut plain =

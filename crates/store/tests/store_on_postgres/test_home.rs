@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agon_mock::PostgresServer;
+use agon_mock::PostgresInstance;
 use agon_store::{DebateStore, StoreAddress};
 use postgres::{Client, NoTls};
 
@@ -18,7 +18,7 @@ impl TestHome {
     /// Ends the process if PostgreSQL is not installed: the whole suite is skipped then.
     pub(crate) fn new() -> Self {
         static SCHEMAS: AtomicUsize = AtomicUsize::new(0);
-        let Some(server) = PostgresServer::shared() else { std::process::exit(0) };
+        let Some(server) = PostgresInstance::shared() else { std::process::exit(0) };
         let schema = format!("test_{}", SCHEMAS.fetch_add(1, Ordering::Relaxed));
         let address = format!("{}?options=-csearch_path%3D{schema}", server.address("postgres"));
         let mut plain = Client::connect(&address, NoTls).unwrap();

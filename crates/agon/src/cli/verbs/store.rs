@@ -30,7 +30,7 @@ fn command(command: Command) -> Command {
         Command::new(name).about(about).arg(arguments::json()).arg(arguments::store())
     };
     command
-        .about("Remove old debates, make the store smaller, or copy debates to another store")
+        .about("Remove old debates, make the store smaller, or copy it")
         .after_help(
             "A debate stays, however old, if it is not over, if you have said how it turned out, if its result is still to be \
              delivered, if ratings, memories or knowledge come from it, or if it is the newest.",
