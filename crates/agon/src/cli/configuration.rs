@@ -20,6 +20,7 @@ use super::errors::CliError;
 use super::found_configuration::FoundConfiguration;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::paths::{self, CONFIGURATION_FILE, Environment};
+use super::telemetry::TelemetryConfig;
 use super::{arguments, input};
 use crate::mcp::settings::McpSettings;
 use crate::serve::settings::ServeSettings;
@@ -57,6 +58,8 @@ pub struct Configuration {
     pub serve: ServeSettings,
     /// What the tools of coding agents allow.
     pub mcp: McpSettings,
+    /// What spans carry.
+    pub telemetry: TelemetryConfig,
 }
 
 /// Options as `--set` takes them.
@@ -83,6 +86,7 @@ struct ConfigurationFile {
     embeddings: agon_models::EmbeddingsConfig,
     serve: ServeSettings,
     mcp: McpSettings,
+    telemetry: TelemetryConfig,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
@@ -270,6 +274,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         hooks: file.hooks,
         serve: file.serve,
         mcp: file.mcp,
+        telemetry: file.telemetry,
     })
 }
 
@@ -450,6 +455,7 @@ mod tests {
             "[agents]",
             "[pulse]",
             "[tools]",
+            "[telemetry]",
         ] {
             assert!(found.ignored.iter().any(|key| key == section), "{section}: {:?}", found.ignored);
         }

@@ -35,7 +35,7 @@ use crate::cli::configuration::Configuration;
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::deliveries::{self, DeliveryBindings};
 use crate::cli::seat_models::{self, check_models};
-use crate::cli::{clock, knowledge_index};
+use crate::cli::{clock, knowledge_index, telemetry};
 use debate_request::{CallerRights, DebateRequest, RequestReader};
 use host_error::{HostError, HostErrorKind};
 use host_models::HostModels;
@@ -137,7 +137,8 @@ impl DebateHost {
         let changes = broadcast::Sender::new(CHANGES_HELD);
         let people = PersonSeats::new(changes.clone());
         let models = HostModels::new(&configuration, catalogue.clone(), &store, people.clone());
-        let mut engine = Engine::new(Arc::new(models), Arc::new(store.clone()), configuration.engine.clone());
+        let observed = telemetry::observed(Arc::new(store.clone()));
+        let mut engine = Engine::new(Arc::new(models), observed, configuration.engine.clone());
         let day_budget = settings.usd_per_day.map(|usd| DayBudget::open(usd, &store)).transpose()?;
         if let Some(budget) = &day_budget {
             engine = engine.with_shared_budget(budget.shared.clone());
@@ -625,6 +626,7 @@ impl DebateHost {
         }
         self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.0.begun.fetch_add(1, Ordering::AcqRel);
+        self.tell_queue_length();
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let ended = host.run_to_end(&running).await;
@@ -636,6 +638,7 @@ impl DebateHost {
             // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
             drop(host.0.store.release(&running.id).await);
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
+            host.tell_queue_length();
             host.runs().remove(&running.id);
             running.end();
             host.tell(&running.id);
@@ -649,6 +652,7 @@ impl DebateHost {
             place = inner.places.acquire() => place,
             () = run.stop.stopped() => return Ok(()),
         };
+        self.tell_queue_length();
         if let Some(budget) = &inner.day_budget {
             budget.begin_day();
         }
@@ -683,6 +687,13 @@ impl DebateHost {
             Ok(seat_models::fetch_files(&host.0.configuration, names, true)?)
         })
         .await
+    }
+
+    fn tell_queue_length(&self) {
+        let inner = &*self.0;
+        let places = inner.settings.debates_at_once.clamp(1, Semaphore::MAX_PERMITS);
+        let running = places.saturating_sub(inner.places.available_permits());
+        telemetry::set_queue_length(inner.begun.load(Ordering::Acquire).saturating_sub(running));
     }
 
     fn tell(&self, id: &str) {
