@@ -363,3 +363,153 @@ impl MetricTimes {
 fn metric(name: &str, unit: &str, data: Data) -> Option<Metric> {
     Some(Metric { name: name.to_owned(), unit: unit.to_owned(), data: Some(data), ..Metric::default() })
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_core::{AbsenceReason, AskRecord, Brief, Debate};
+    use serde_json::Value;
+
+    use super::*;
+
+    /// A debate with one phase of two asks, as its engine writes it: one append at a time.
+    struct WrittenDebate(Debate);
+
+    impl WrittenDebate {
+        fn open(metrics: &LiveMetrics, models: [&str; 2]) -> Self {
+            let brief: Brief = serde_json::from_value(serde_json::json!({
+                "version": agon_core::LOG_VERSION, "id": "d1", "protocol": "example", "question": "q", "options": {}, "seats": [],
+                "seed": 1, "nonce": "n", "limits": agon_core::DebateLimits::default(), "templates": {},
+                "created_at": "2026-01-01T00:00:00Z",
+            }))
+            .unwrap();
+            let (debate, opened) = Debate::open(brief).unwrap();
+            metrics.appended("d1", AppendedEvents::of(&[opened]), Duration::from_millis(3));
+            let mut written = Self(debate);
+            let ask = |(id, model): (u32, &str)| AskRecord {
+                id,
+                seat: "s".into(),
+                model: model.into(),
+                label: None,
+                about: None,
+                schema: None,
+                repeats: None,
+                prompt: String::new(),
+            };
+            let asks = (1..).zip(models).map(ask).collect();
+            written.write(metrics, 0, Event::Asked { phase: "p".into(), round: 0, asks });
+            for (ask, model) in (1..).zip(models) {
+                written.write(metrics, 100, sent(ask, 1, model));
+            }
+            written
+        }
+
+        fn write(&mut self, metrics: &LiveMetrics, at_ms: u64, event: Event) {
+            let record = self.0.push(event, at_ms).unwrap();
+            metrics.appended("d1", AppendedEvents::of(&[record]), Duration::from_millis(3));
+        }
+    }
+
+    fn sent(ask: u32, attempt: u32, model: &str) -> Event {
+        let (worst_usd, worst_tokens, errand) = (None, 0, false);
+        Event::Sent { ask, attempt, model: model.into(), worst_usd, worst_tokens, errand }
+    }
+
+    fn said(ask: u32, model: &str) -> Event {
+        let usage = CallUsage { input_tokens: 50, output_tokens: 5, usd: Some(0.25), ..CallUsage::default() };
+        let (text, value, model) = ("yes".into(), None, model.into());
+        Event::Replied {
+            ask,
+            reply: Reply::Said { text, value, model, usage, cut_off: false, shortened: None },
+        }
+    }
+
+    /// The points of a metric: attributes and values, as JSON shows them.
+    fn points(metrics: &LiveMetrics, name: &str) -> Vec<(String, Value)> {
+        let times = MetricTimes { start_ns: 1, now_ns: 2 };
+        let request = serde_json::to_value(metrics.request(Resource::default(), times)).unwrap();
+        let found = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap().clone();
+        let Some(metric) = found.into_iter().find(|metric| metric["name"] == name) else { return Vec::new() };
+        let data = ["gauge", "sum", "histogram"].iter().find_map(|kind| metric.get(kind)).unwrap().clone();
+        let labels = |point: &Value| {
+            let labels = point["attributes"].as_array().unwrap().iter();
+            labels.map(|label| label["value"]["stringValue"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        data["dataPoints"].as_array().unwrap().iter().map(|point| (labels(point), point.clone())).collect()
+    }
+
+    fn gauge(metrics: &LiveMetrics, name: &str) -> Vec<(String, String)> {
+        let shown = |(labels, point): (String, Value)| (labels, point["asInt"].to_string().replace('"', ""));
+        points(metrics, name).into_iter().map(shown).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn calls_are_in_flight_until_they_end_and_then_counted() {
+        let metrics = LiveMetrics::default();
+        let mut debate = WrittenDebate::open(&metrics, ["openai/gpt-5", "openai/gpt-5"]);
+        assert_eq!(gauge(&metrics, "agon.calls.in_flight"), pairs(&[("", "2")]));
+        assert!(points(&metrics, "gen_ai.client.operation.duration").is_empty());
+        debate.write(&metrics, 1_100, said(1, "openai/gpt-5"));
+        let failed = Event::Attempted {
+            ask: 2,
+            attempt: 1,
+            why: AbsenceReason::Unreachable,
+            detail: String::new(),
+            text: None,
+            unverified: false,
+            usage: CallUsage::default(),
+        };
+        debate.write(&metrics, 2_100, failed);
+        assert_eq!(gauge(&metrics, "agon.calls.in_flight"), pairs(&[("", "0")]));
+        let durations = points(&metrics, "gen_ai.client.operation.duration");
+        let seconds: Vec<(&str, &Value)> =
+            durations.iter().map(|(labels, point)| (labels.as_str(), &point["sum"])).collect();
+        assert_eq!(
+            seconds,
+            [("chat openai gpt-5", &Value::from(1.0)), ("chat openai gpt-5 unreachable", &Value::from(2.0))]
+        );
+        let tokens = points(&metrics, "gen_ai.client.token.usage");
+        let tokens: Vec<(&str, &Value)> =
+            tokens.iter().map(|(labels, point)| (labels.as_str(), &point["sum"])).collect();
+        assert_eq!(
+            tokens,
+            [
+                ("chat openai gpt-5 input", &Value::from(50.0)),
+                ("chat openai gpt-5 output", &Value::from(5.0))
+            ]
+        );
+        assert_eq!(points(&metrics, "agon.cost.usd")[0].1["asDouble"], 0.25);
+        let buckets = &durations[0].1["bucketCounts"];
+        assert_eq!(buckets.as_array().unwrap().iter().position(|count| count == "1"), Some(7), "1.0 <= 1.28");
+    }
+
+    #[test]
+    fn a_debate_that_asks_a_person_waits() {
+        let metrics = LiveMetrics::default();
+        let mut debate = WrittenDebate::open(&metrics, ["human/ada", "openai/gpt-5"]);
+        metrics.set_queue_length(4);
+        assert_eq!(gauge(&metrics, "agon.debates"), pairs(&[("running", "0"), ("waiting", "1")]));
+        assert_eq!(gauge(&metrics, "agon.calls.in_flight"), pairs(&[("", "1")]));
+        assert_eq!(gauge(&metrics, "agon.queue.length"), pairs(&[("", "4")]));
+        debate.write(&metrics, 9_000, said(1, "human/ada"));
+        assert_eq!(gauge(&metrics, "agon.debates"), pairs(&[("running", "1"), ("waiting", "0")]));
+        assert!(points(&metrics, "gen_ai.client.token.usage").is_empty(), "a person is no model");
+    }
+
+    #[test]
+    fn a_run_that_wrote_nothing_is_not_told_of() {
+        let metrics = LiveMetrics::default();
+        metrics.begin("d1");
+        assert_eq!(gauge(&metrics, "agon.debates")[0].1, "1");
+        assert!(!metrics.interrupted("d1"), "such as the resume of a debate that is over");
+        drop(WrittenDebate::open(&metrics, ["openai/gpt-5", "openai/gpt-5"]));
+        assert!(metrics.interrupted("d1"));
+        assert_eq!(gauge(&metrics, "agon.debates.ended"), pairs(&[("example interrupted", "1")]));
+        assert_eq!(gauge(&metrics, "agon.debates")[0].1, "0");
+        assert_eq!(gauge(&metrics, "agon.calls.in_flight")[0].1, "0", "its calls are lost");
+        assert!(points(&metrics, "agon.store.commit.duration")[0].1["count"].is_string());
+    }
+}
