@@ -67,8 +67,8 @@ impl OtlpReceiver {
 
     /// The metrics as they arrived last.
     pub(crate) fn metrics(&self) -> Vec<Metric> {
-        let requests = self.requests().into_iter().filter(|request| request.path == "/v1/metrics");
-        let Some(last) = requests.last() else { return Vec::new() };
+        let mut requests = self.requests().into_iter().filter(|request| request.path == "/v1/metrics");
+        let Some(last) = requests.next_back() else { return Vec::new() };
         let decoded: ExportMetricsServiceRequest = decode(&last);
         let scopes = decoded.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
         scopes.flat_map(|scope| scope.metrics).collect()
