@@ -8,7 +8,7 @@ use std::time::Instant;
 use agon_core::event::open_all;
 use agon_core::{Debate, Event, LogRecord, Reply};
 use agon_engine::Store;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use crate::{median, ms};
 
@@ -34,7 +34,7 @@ pub(crate) fn measure(home: &Path, pattern: &Path) {
         "{DEBATES} debates in the store, filled in {filled_s:.0} s, {:.1} KB each",
         kb_each(bytes, DEBATES)
     );
-    let middle = SqliteStore::open(&file).unwrap().list_debates(Some(DEBATES / 2)).unwrap().pop().unwrap().id;
+    let middle = DebateStore::open(&file).unwrap().list_debates(Some(DEBATES / 2)).unwrap().pop().unwrap().id;
     for (what, args) in [
         ("agon list", vec!["list"]),
         ("agon show ID", vec!["show", &middle]),
@@ -68,13 +68,13 @@ pub(crate) fn measure(home: &Path, pattern: &Path) {
 
 /// The log of the only debate of a store.
 fn only_log(file: &Path) -> Vec<LogRecord> {
-    let store = SqliteStore::open(file).unwrap();
+    let store = DebateStore::open(file).unwrap();
     let id = store.find_debate("last").unwrap();
     open_all(store.raw_log(&id).unwrap()).unwrap()
 }
 
 fn fill(file: &Path, pattern: &[LogRecord], count: usize) {
-    let store = SqliteStore::open(file).unwrap();
+    let store = DebateStore::open(file).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut words = SeededWords(0x9e37_79b9_7f4a_7c15);
     for first in (0..count).step_by(BATCH) {

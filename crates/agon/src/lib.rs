@@ -25,9 +25,10 @@
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
 //! - [`cli::errors`]: what can go wrong.
 //! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
-//!   coding agents on top of it.
+//!   coding agents on top of it; [`worker`]: debates that run on other machines.
 
 pub mod cli;
 pub mod hosting;
 pub mod mcp;
 pub mod serve;
+pub mod worker;

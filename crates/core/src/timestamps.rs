@@ -46,7 +46,7 @@ fn month_days(year: u64, month: u64) -> u64 {
 
 /// The time that is `ms` after another, both RFC 3339 in UTC. What is not such a time stays as it is.
 pub fn later(than: &str, ms: u64) -> String {
-    unix_seconds(than).map_or_else(|| than.to_owned(), |start| rfc3339(start.saturating_add(ms / 1000)))
+    seconds(than).map_or_else(|| than.to_owned(), |start| rfc3339(start.saturating_add(ms / 1000)))
 }
 
 /// The day of an RFC 3339 time: `2026-01-31`.
@@ -55,7 +55,7 @@ pub fn day(of: &str) -> &str {
 }
 
 /// Seconds since 1970 of a time as [`rfc3339`] writes it.
-pub fn unix_seconds(text: &str) -> Option<u64> {
+pub fn seconds(text: &str) -> Option<u64> {
     let (day, time) = text.strip_suffix('Z')?.split_once('T')?;
     let parts = |text: &str, by: char| -> Option<[u64; 3]> {
         let parts: Option<Vec<u64>> = text.split(by).map(|part| part.parse().ok()).collect();

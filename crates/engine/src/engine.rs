@@ -7,7 +7,7 @@ use agon_core::play::reopen;
 use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, LogRecord, Protocol};
 
 use crate::ask_task::AskTask;
-use crate::call_limits::CallLimiter;
+use crate::call_limits::{CallLimiter, CallShares};
 use crate::debate_run::DebateRun;
 use crate::log_writer::{DebateLease, LogWriter};
 use crate::model_chains::ChainResolver;
@@ -109,7 +109,19 @@ type ProtocolFinder<'a> = &'a (dyn Fn(&str) -> Option<&'static dyn Protocol> + S
 impl Engine {
     /// An engine that gets its models from `models` and keeps its logs in `store`.
     pub fn new(models: Arc<dyn ModelSource>, store: Arc<dyn Store>, settings: EngineSettings) -> Self {
-        Self { models, store, limiter: CallLimiter::new(&settings), shared_budget: None, settings }
+        Self { models, store, limiter: CallLimiter::new(&settings, false), shared_budget: None, settings }
+    }
+
+    /// Lets this engine share its limits on calls with those of other processes. No call starts before
+    /// [`share_calls`](Self::share_calls) runs.
+    #[must_use]
+    pub fn with_shared_calls(self) -> Self {
+        Self { limiter: CallLimiter::new(&self.settings, true), ..self }
+    }
+
+    /// Claims places for the calls of this engine, for as long as it is polled.
+    pub async fn share_calls(&self, shares: &dyn CallShares) {
+        self.limiter.share(shares).await;
     }
 
     /// Lets all debates of this engine share a budget.

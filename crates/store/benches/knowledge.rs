@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use agon_store::{KnowledgeKind, NewKnowledge, SqliteStore};
+use agon_store::{DebateStore, KnowledgeKind, NewKnowledge};
 
 const MODEL: &str = "embeddings/bench";
 const DIMENSIONS: usize = 384;
@@ -47,7 +47,7 @@ fn measure(size: usize) {
     let mut random = SeededRandom(0x9e37_79b9_7f4a_7c15 ^ size as u64);
     let clusters: Vec<Vec<f32>> = (0..(size / 50).max(10)).map(|_| random.vector()).collect();
     let vectors: Vec<Vec<f32>> = (0..size).map(|n| random.near(&clusters[n % clusters.len()], 0.8)).collect();
-    let store = SqliteStore::open(&file).unwrap();
+    let store = DebateStore::open(&file).unwrap();
     fill(&store, &vectors, &mut random);
     let questions: Vec<(String, Vec<f32>)> = (0..QUESTIONS)
         .map(|_| {
@@ -57,7 +57,7 @@ fn measure(size: usize) {
         .collect();
     let recall = recall(&store, &vectors, &questions);
     for (name, words, meaning) in SEARCHES {
-        let ask = |store: &SqliteStore, (text, vector): &(String, Vec<f32>)| {
+        let ask = |store: &DebateStore, (text, vector): &(String, Vec<f32>)| {
             let text = match words {
                 QueryWords::None => "",
                 QueryWords::Any => text,
@@ -67,7 +67,7 @@ fn measure(size: usize) {
         };
         ask(&store, &questions[0]);
         let warm = times(&questions, |question| ask(&store, question));
-        let fresh = times(&questions, |question| ask(&SqliteStore::open(&file).unwrap(), question));
+        let fresh = times(&questions, |question| ask(&DebateStore::open(&file).unwrap(), question));
         let recall = if name == "meaning" { format!("{recall:.3}") } else { String::new() };
         println!("{size:<9} {name:<9} {warm:<16} {fresh:<16} {recall}");
     }
@@ -76,7 +76,7 @@ fn measure(size: usize) {
 }
 
 /// Entries of 20 to 120 words, and their vectors.
-fn fill(store: &SqliteStore, vectors: &[Vec<f32>], random: &mut SeededRandom) {
+fn fill(store: &DebateStore, vectors: &[Vec<f32>], random: &mut SeededRandom) {
     for batch in vectors.chunks(BATCH) {
         let entries: Vec<NewKnowledge> = batch
             .iter()
@@ -96,7 +96,7 @@ fn fill(store: &SqliteStore, vectors: &[Vec<f32>], random: &mut SeededRandom) {
 }
 
 /// The share of the truly nearest entries that a search finds.
-fn recall(store: &SqliteStore, vectors: &[Vec<f32>], questions: &[(String, Vec<f32>)]) -> f64 {
+fn recall(store: &DebateStore, vectors: &[Vec<f32>], questions: &[(String, Vec<f32>)]) -> f64 {
     let mut ids: Vec<String> =
         store.knowledge_list(vectors.len()).unwrap().into_iter().map(|entry| entry.id).collect();
     ids.reverse();

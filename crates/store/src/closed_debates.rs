@@ -4,10 +4,9 @@
 //! the outcome's lesson and the brief, and no clock is read, so a rebuild from the logs gives the same result.
 
 use agon_core::{Outcome, timestamps};
-use rusqlite::{Connection, Row};
 use serde::Serialize;
 
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_values};
 use crate::store_fault::StoreFault;
 use crate::{deliveries_table, knowledge, memories, ratings_table};
 
@@ -27,12 +26,12 @@ impl LogReceipt {
     }
 
     /// Reads the columns `head, events`, starting at `column`. Notes and imports have none.
-    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Self>> {
+    pub(crate) fn read(row: &SqlRow<'_>, column: usize) -> SqlResult<Option<Self>> {
         let (head, events): (Option<String>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
         Ok(head.zip(events).map(|(head, events)| Self { head, events: events.cast_unsigned() }))
     }
 
-    /// The number of events as SQLite stores it.
+    /// The number of events as the database stores it.
     pub(crate) fn sql_events(&self) -> i64 {
         self.events.cast_signed()
     }
@@ -55,23 +54,24 @@ pub(crate) struct ClosedDebate {
 impl ClosedDebate {
     /// The debate in this row, which closed `at_ms` after it was opened.
     pub(crate) fn read(
-        db: &Connection,
+        db: &SqlDatabase,
         n: i64,
         at_ms: u64,
         receipt: LogReceipt,
     ) -> Result<Option<Self>, StoreFault> {
         let sql = "SELECT id, question, created_at FROM debates WHERE n = ?1";
-        let row = db.read_first(sql, [n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+        let row =
+            db.read_first(sql, sql_values![n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<String>(2)?)))?;
         let Some((id, question, created_at)) = row else { return Ok(None) };
         let at = timestamps::later(&created_at, at_ms);
-        let at_s = unix_seconds(db, &at)?;
+        let at_s = unix_seconds(&at);
         Ok(Some(Self { n, id, question, at, at_s, receipt }))
     }
 }
 
 /// Records what a debate decided, what its agents remember, and how it changes their ratings.
 pub(crate) fn record(
-    db: &Connection,
+    db: &SqlDatabase,
     debate: i64,
     at_ms: u64,
     receipt: LogReceipt,
@@ -86,9 +86,8 @@ pub(crate) fn record(
 }
 
 /// An RFC 3339 time in seconds since 1970, or 0 if it is not one.
-pub(crate) fn unix_seconds(db: &Connection, at: &str) -> rusqlite::Result<i64> {
-    let seconds = db.read_first("SELECT coalesce(unixepoch(?1), 0)", [at], |row| row.get(0))?;
-    Ok(seconds.unwrap_or_default())
+pub(crate) fn unix_seconds(at: &str) -> i64 {
+    timestamps::seconds(at).and_then(|seconds| i64::try_from(seconds).ok()).unwrap_or_default()
 }
 
 /// The first `chars_max` characters of a text, with an ellipsis if there were more.

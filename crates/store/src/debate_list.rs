@@ -1,17 +1,13 @@
 //! The list of debates, and finding one by the beginning of its id.
 
-use std::collections::HashMap;
-
 use agon_engine::StoreError;
-use rusqlite::{Connection, Row};
 use serde::Serialize;
 
-use crate::SqliteStore;
-use crate::leases::is_alive;
+use crate::DebateStore;
 use crate::log_table::raw_log;
-use crate::sql::{CachedSql, sql_limit};
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, TransactionKind, sql_limit, sql_values};
 use crate::store_fault::{StoreFault, unknown_debate};
-use crate::store_path::StorePath;
+use crate::store_place::{LivingOwners, StorePlace};
 
 /// A debate as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,17 +25,18 @@ pub struct ListedDebate {
     pub parent: Option<String>,
 }
 
-impl SqliteStore {
+impl DebateStore {
     /// The debates, newest first.
     pub fn list_debates(&self, limit: Option<usize>) -> Result<Vec<ListedDebate>, StoreError> {
-        self.read(|db| list(db, self.path(), limit))
+        self.read(|db| list(db, self.place(), limit))
     }
 
     /// A debate as a list shows it.
     pub fn listed_debate(&self, id: &str) -> Result<ListedDebate, StoreError> {
         self.read(|db| {
             let sql = format!("SELECT {LISTED_COLUMNS} FROM debates WHERE id = ?1");
-            let debate = db.read_first(&sql, [id], |row| StatusReader::new(self.path()).listed(row))?;
+            let mut statuses = StatusReader::new(db, self.place())?;
+            let debate = db.read_first(&sql, sql_values![id], |row| statuses.listed(row))?;
             debate.ok_or_else(|| unknown_debate(id))
         })
     }
@@ -50,25 +47,30 @@ impl SqliteStore {
         &self,
         before: Option<i64>,
         limit: usize,
-        mut wanted: impl FnMut(&ListedDebate) -> bool,
+        mut wanted: impl FnMut(&ListedDebate) -> bool + Send,
     ) -> Result<(Vec<ListedDebate>, Option<i64>), StoreError> {
         self.read(|db| {
-            let sql = format!("SELECT {LISTED_COLUMNS}, n FROM debates WHERE n < ?1 ORDER BY n DESC");
-            let mut statement = db.prepare_cached(&sql)?;
-            let mut rows = statement.query([before.unwrap_or(i64::MAX)])?;
-            let mut statuses = StatusReader::new(self.path());
+            let sql =
+                format!("SELECT {LISTED_COLUMNS}, n FROM debates WHERE n < ?1 ORDER BY n DESC LIMIT ?2");
+            let mut statuses = StatusReader::new(db, self.place())?;
             let (mut page, mut last) = (Vec::new(), None);
-            while let Some(row) = rows.next()? {
-                if page.len() == limit {
-                    return Ok((page, last));
-                }
-                let debate = statuses.listed(row)?;
-                if wanted(&debate) {
-                    last = Some(row.get(7)?);
-                    page.push(debate);
+            let mut from = before.unwrap_or(i64::MAX);
+            loop {
+                // Few are wanted of many at times, so they are read in parts.
+                let values = sql_values![from, READ_AT_ONCE];
+                let part = db.read_all(&sql, values, |row| Ok((row.get(7)?, statuses.listed(row)?)))?;
+                let Some((lowest, _)) = part.last() else { return Ok((page, None)) };
+                from = *lowest;
+                for (n, debate) in part {
+                    if page.len() == limit {
+                        return Ok((page, last));
+                    }
+                    if wanted(&debate) {
+                        last = Some(n);
+                        page.push(debate);
+                    }
                 }
             }
-            Ok((page, None))
         })
     }
 
@@ -80,9 +82,10 @@ impl SqliteStore {
     /// Whether a living process runs this debate.
     pub fn is_running(&self, id: &str) -> Result<bool, StoreError> {
         self.read(|db| {
-            let sql = "SELECT owner FROM debates WHERE id = ?1 AND status IS NULL";
-            let owner: Option<Option<String>> = db.read_first(sql, [id], |row| row.get(0))?;
-            Ok(owner.flatten().is_some_and(|owner| is_alive(&self.path().locks, &owner)))
+            let sql = "SELECT CAST(owner AS TEXT) FROM debates WHERE id = ?1 AND status IS NULL";
+            let owner: Option<Option<String>> = db.read_first(sql, sql_values![id], |row| row.get(0))?;
+            let Some(owner) = owner.flatten() else { return Ok(false) };
+            Ok(LivingOwners::read(db, self.place())?.has(owner))
         })
     }
 
@@ -90,71 +93,71 @@ impl SqliteStore {
     /// is seen either before or after.
     pub fn debate_with_raw_log(&self, id: &str) -> Result<(ListedDebate, Vec<(String, String)>), StoreError> {
         self.read(|db| {
-            let snapshot = db.transaction()?;
-            let sql = format!("SELECT {LISTED_COLUMNS} FROM debates WHERE id = ?1");
-            let debate = snapshot.read_first(&sql, [id], |row| StatusReader::new(self.path()).listed(row))?;
-            let debate = debate.ok_or_else(|| unknown_debate(id))?;
-            Ok((debate, raw_log(&snapshot, id)?))
+            db.in_transaction(TransactionKind::Snapshot, |db| {
+                let sql = format!("SELECT {LISTED_COLUMNS} FROM debates WHERE id = ?1");
+                let mut statuses = StatusReader::new(db, self.place())?;
+                let debate = db.read_first(&sql, sql_values![id], |row| statuses.listed(row))?;
+                let debate = debate.ok_or_else(|| unknown_debate(id))?;
+                Ok((debate, raw_log(db, id)?))
+            })
         })
     }
 }
 
 /// The columns of `debates` that [`StatusReader::listed`] reads, in its order.
-pub(crate) const LISTED_COLUMNS: &str = "id, protocol, question, created_at, parent, status, owner";
+pub(crate) const LISTED_COLUMNS: &str =
+    "id, protocol, question, created_at, parent, status, CAST(owner AS TEXT)";
 
-/// Reads debates with their status. It checks each lock file once.
+/// How many debates are read at once while a page is filled.
+const READ_AT_ONCE: i64 = 200;
+
+/// Reads debates with their status.
 pub(crate) struct StatusReader<'a> {
-    path: &'a StorePath,
-    alive: HashMap<String, bool>,
+    living: LivingOwners<'a>,
 }
 
 impl<'a> StatusReader<'a> {
-    pub(crate) fn new(path: &'a StorePath) -> Self {
-        Self { path, alive: HashMap::new() }
+    pub(crate) fn new(db: &SqlDatabase, place: &'a StorePlace) -> SqlResult<Self> {
+        Ok(Self { living: LivingOwners::read(db, place)? })
     }
 
     /// Reads the columns [`LISTED_COLUMNS`].
-    pub(crate) fn listed(&mut self, row: &Row<'_>) -> rusqlite::Result<ListedDebate> {
+    pub(crate) fn listed(&mut self, row: &SqlRow<'_>) -> SqlResult<ListedDebate> {
         let owner: Option<String> = row.get(6)?;
         let status = match row.get(5)? {
             Some(status) => status,
-            None if owner.is_some_and(|name| self.is_alive(name)) => "running".to_owned(),
+            None if owner.is_some_and(|name| self.living.has(name)) => "running".to_owned(),
             None => "interrupted".to_owned(),
         };
         let (id, protocol, question) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(ListedDebate { id, protocol, question, status, created_at: row.get(3)?, parent: row.get(4)? })
     }
-
-    fn is_alive(&mut self, owner: String) -> bool {
-        let folder = &self.path.locks;
-        *self.alive.entry(owner).or_insert_with_key(|name| is_alive(folder, name))
-    }
 }
 
 pub(crate) fn list(
-    db: &Connection,
-    path: &StorePath,
+    db: &SqlDatabase,
+    place: &StorePlace,
     limit: Option<usize>,
 ) -> Result<Vec<ListedDebate>, StoreFault> {
-    // To SQLite, a negative limit means no limit.
-    let limit = limit.map_or(-1, sql_limit);
-    let mut statuses = StatusReader::new(path);
+    let limit = limit.map_or(i64::MAX, sql_limit);
+    let mut statuses = StatusReader::new(db, place)?;
     let sql = format!("SELECT {LISTED_COLUMNS} FROM debates ORDER BY n DESC LIMIT ?1");
-    Ok(db.read_all(&sql, [limit], |row| statuses.listed(row))?)
+    Ok(db.read_all(&sql, sql_values![limit], |row| statuses.listed(row))?)
 }
 
-fn find(db: &Connection, prefix: &str) -> Result<String, StoreFault> {
+fn find(db: &SqlDatabase, prefix: &str) -> Result<String, StoreFault> {
     if prefix.is_empty() {
         return Err(unknown_debate(prefix));
     }
     if prefix == "last" {
-        let newest = db.read_first("SELECT id FROM debates ORDER BY n DESC LIMIT 1", [], |row| row.get(0))?;
+        let newest =
+            db.read_first("SELECT id FROM debates ORDER BY n DESC LIMIT 1", &[], |row| row.get(0))?;
         return newest.ok_or_else(|| unknown_debate(prefix));
     }
     // A range of the index, so that the time does not depend on how many debates there are.
-    let sql =
-        "SELECT id FROM debates WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY length(id), id LIMIT 2";
-    let ids: Vec<String> = db.read_all(sql, [prefix], |row| row.get(0))?;
+    let sql = "SELECT id FROM debates WHERE id >= ?1 AND id < ?2 ORDER BY length(id), id LIMIT 2";
+    let end = format!("{prefix}\u{10ffff}");
+    let ids: Vec<String> = db.read_all(sql, sql_values![prefix, end], |row| row.get(0))?;
     let ambiguous = ids.len() > 1;
     match ids.into_iter().next() {
         None => Err(unknown_debate(prefix)),

@@ -5,12 +5,11 @@
 //! arrive twice, but it is never lost. The caller supplies all times.
 
 use agon_engine::StoreError;
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use crate::sql::{CachedSql, sql_limit, stored_by_name};
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_limit, sql_values, stored_by_name};
 use crate::store_fault::{StoreFault, refused};
-use crate::{SqliteStore, StoreFuture};
+use crate::{DebateStore, StoreFuture};
 
 /// How long a claim holds.
 const CLAIM_S: i64 = 60;
@@ -82,7 +81,7 @@ pub enum AfterFailure {
     Dead,
 }
 
-impl SqliteStore {
+impl DebateStore {
     /// Binds deliveries to a debate that is about to be opened, and returns their ids. They become due when it closes. If
     /// it is over already, they are due at once.
     pub fn deliveries_bind(&self, debate: &str, new: Vec<NewDelivery>) -> StoreFuture<'_, Vec<i64>> {
@@ -91,8 +90,9 @@ impl SqliteStore {
             let bind = |new: &NewDelivery| {
                 Ok(db.insert(
                     "INSERT INTO deliveries (debate, destination, state, created_s) VALUES (?1, ?2,
-                         iif(EXISTS (SELECT 1 FROM debates WHERE id = ?1 AND status IS NOT NULL), 'due', 'waiting'), ?3)",
-                    params![debate, new.destination, new.created_s],
+                         CASE WHEN EXISTS (SELECT 1 FROM debates WHERE id = ?1 AND status IS NOT NULL) THEN 'due' ELSE 'waiting' END,
+                         ?3) RETURNING n",
+                    sql_values![debate, new.destination, new.created_s],
                 )?)
             };
             new.iter().map(bind).collect()
@@ -107,15 +107,15 @@ impl SqliteStore {
         let any = self.read(|db| {
             let exists = |condition: &str, at_s: i64| {
                 let sql = format!("SELECT 1 FROM deliveries WHERE {condition} LIMIT 1");
-                db.read_first(&sql, [at_s], |_| Ok(())).map(|found| found.is_some())
+                db.read_first(&sql, sql_values![at_s], |_| Ok(())).map(|found| found.is_some())
             };
             Ok(exists(IS_DUE, now_s)? || exists(IS_UNOPENED, unopened_s)?)
         });
         match any {
             Ok(true) => self.write(move |db| {
-                db.run(&format!("DELETE FROM deliveries WHERE {IS_UNOPENED}"), [unopened_s])?;
+                db.run(&format!("DELETE FROM deliveries WHERE {IS_UNOPENED}"), sql_values![unopened_s])?;
                 let sql = format!("SELECT n FROM deliveries WHERE {IS_DUE} ORDER BY next_s, n LIMIT ?2");
-                let due = db.read_all(&sql, [now_s, sql_limit(limit)], |row| row.get(0))?;
+                let due = db.read_all(&sql, sql_values![now_s, sql_limit(limit)], |row| row.get(0))?;
                 due.into_iter().map(|id| claim(db, id, now_s)).collect()
             }),
             Ok(false) => Box::pin(async { Ok(Vec::new()) }),
@@ -127,7 +127,7 @@ impl SqliteStore {
     pub fn delivery_claim(&self, id: i64, now_s: i64) -> StoreFuture<'_, Option<StoredDelivery>> {
         self.write(move |db| {
             let sql = format!("SELECT n FROM deliveries WHERE n = ?2 AND {IS_DUE}");
-            let due = db.read_first(&sql, [now_s, id], |row| row.get(0))?;
+            let due = db.read_first(&sql, sql_values![now_s, id], |row| row.get(0))?;
             due.map(|id| claim(db, id, now_s)).transpose()
         })
     }
@@ -137,7 +137,7 @@ impl SqliteStore {
         self.write(move |db| {
             get(db, id)?;
             let sql = "UPDATE deliveries SET state = 'done', done_s = ?2, last_error = NULL WHERE n = ?1";
-            db.run(sql, [id, now_s])?;
+            db.run(sql, sql_values![id, now_s])?;
             Ok(())
         })
     }
@@ -153,7 +153,7 @@ impl SqliteStore {
             };
             db.run(
                 "UPDATE deliveries SET state = ?2, next_s = ?3, last_error = ?4 WHERE n = ?1 AND state = 'sending'",
-                params![id, state, next_s, error],
+                sql_values![id, state, next_s, error],
             )?;
             Ok(())
         })
@@ -172,7 +172,7 @@ impl SqliteStore {
                 return Err(refused(format!("delivery {id} cannot be tried again: {why_not}")));
             }
             let sql = "UPDATE deliveries SET state = 'due', next_s = 0, attempts = 0 WHERE n = ?1";
-            db.run(sql, [id])?;
+            db.run(sql, sql_values![id])?;
             get(db, id)
         })
     }
@@ -180,28 +180,28 @@ impl SqliteStore {
     /// The deliveries, or those in one state, newest first.
     pub fn deliveries(&self, state: Option<DeliveryState>) -> Result<Vec<StoredDelivery>, StoreError> {
         let sql = format!(
-            "SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE ?1 IS NULL OR state = ?1 ORDER BY n DESC"
+            "SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE CAST(?1 AS TEXT) IS NULL OR state = ?1 ORDER BY n DESC"
         );
-        self.read(|db| Ok(db.read_all(&sql, [state], read_delivery)?))
+        self.read(move |db| Ok(db.read_all(&sql, sql_values![state], read_delivery)?))
     }
 }
 
 /// Makes the deliveries of a closed debate due.
-pub(crate) fn make_due(db: &Connection, debate: &str) -> Result<(), StoreFault> {
+pub(crate) fn make_due(db: &SqlDatabase, debate: &str) -> Result<(), StoreFault> {
     let sql = "UPDATE deliveries SET state = 'due', next_s = 0 WHERE debate = ?1 AND state = 'waiting'";
-    db.run(sql, [debate])?;
+    db.run(sql, sql_values![debate])?;
     Ok(())
 }
 
-fn claim(db: &Connection, id: i64, now_s: i64) -> Result<StoredDelivery, StoreFault> {
+fn claim(db: &SqlDatabase, id: i64, now_s: i64) -> Result<StoredDelivery, StoreFault> {
     let sql = "UPDATE deliveries SET state = 'sending', attempts = attempts + 1, next_s = ?2 WHERE n = ?1";
-    db.run(sql, [id, now_s.saturating_add(CLAIM_S)])?;
+    db.run(sql, sql_values![id, now_s.saturating_add(CLAIM_S)])?;
     get(db, id)
 }
 
-fn get(db: &Connection, id: i64) -> Result<StoredDelivery, StoreFault> {
+fn get(db: &SqlDatabase, id: i64) -> Result<StoredDelivery, StoreFault> {
     let sql = format!("SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE n = ?1");
-    db.read_first(&sql, [id], read_delivery)?.ok_or_else(|| {
+    db.read_first(&sql, sql_values![id], read_delivery)?.ok_or_else(|| {
         refused(format!("there is no delivery {id}: `agon doctor` shows those that were given up"))
     })
 }
@@ -209,7 +209,7 @@ fn get(db: &Connection, id: i64) -> Result<StoredDelivery, StoreFault> {
 const DELIVERY_COLUMNS: &str =
     "n, debate, destination, state, attempts, next_s, last_error, created_s, done_s";
 
-fn read_delivery(row: &Row<'_>) -> rusqlite::Result<StoredDelivery> {
+fn read_delivery(row: &SqlRow<'_>) -> SqlResult<StoredDelivery> {
     Ok(StoredDelivery {
         id: row.get(0)?,
         debate: row.get(1)?,

@@ -1,13 +1,12 @@
-//! Keeping the file small: removing old debates, and giving free space back to the disk.
+//! Keeping the store small: removing old debates, and giving free space back to the disk.
 
 use agon_engine::StoreError;
-use rusqlite::{Connection, params};
 use serde::Serialize;
 
-use crate::leases::is_alive;
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, sql_values};
 use crate::store_fault::StoreFault;
-use crate::{SqliteStore, StoreFuture};
+use crate::store_place::{LivingOwners, StorePlace};
+use crate::{DebateStore, StoreFuture, postgres, search, sqlite};
 
 /// Which debates are too old to keep, and why some of them stay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -26,7 +25,7 @@ pub struct PrunedDebates {
     pub kept_open: u64,
 }
 
-/// What [`SqliteStore::vacuum`] did.
+/// What [`DebateStore::vacuum`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct VacuumedFile {
     /// The size of the file before, in bytes.
@@ -46,25 +45,25 @@ const OLD_DEBATES: &str = "
         WHEN EXISTS (SELECT 1 FROM resolutions WHERE debate = d.n) THEN 'resolution'
         WHEN EXISTS (SELECT 1 FROM deliveries WHERE debate = d.id AND state IN ('waiting', 'due', 'sending')) THEN 'delivery'
         WHEN EXISTS (SELECT 1 FROM events WHERE debate = d.n AND seq = (SELECT max(seq) FROM events WHERE debate = d.n)
-            AND instr(body, '\"lesson\"') > 0) THEN 'lesson'
+            AND body LIKE '%\"lesson\"%') THEN 'lesson'
     END AS reason
     FROM debates AS d
     WHERE d.created_at < ?1 AND d.n < (SELECT debate FROM events ORDER BY n DESC LIMIT 1)";
 
-impl SqliteStore {
+impl DebateStore {
     /// What [`prune`](Self::prune) would do.
     pub fn prunable(&self, opened_before: &str) -> Result<PrunedDebates, StoreError> {
         self.read(|db| {
             let mut found = PrunedDebates::default();
             let sql = format!(
-                "SELECT reason, count(*), coalesce(sum(bytes), 0) FROM (
+                "SELECT reason, count(*), CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM (
                      SELECT reason, CASE WHEN reason IS NULL
-                         THEN (SELECT sum(length(body)) FROM events WHERE debate = old.n) ELSE 0 END AS bytes
+                         THEN (SELECT sum(octet_length(body)) FROM events WHERE debate = old.n) ELSE 0 END AS bytes
                      FROM ({OLD_DEBATES}) AS old
-                 ) GROUP BY reason"
+                 ) AS counted GROUP BY reason"
             );
             let rows: Vec<(Option<String>, i64, i64)> =
-                db.read_all(&sql, [opened_before], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+                db.read_all(&sql, sql_values![opened_before], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             for (reason, count, bytes) in rows {
                 let count = count.cast_unsigned();
                 match reason.as_deref() {
@@ -89,8 +88,8 @@ impl SqliteStore {
 
     fn prune_some(&self, opened_before: String) -> StoreFuture<'_, usize> {
         self.write(move |db| {
-            let sql = format!("SELECT n FROM ({OLD_DEBATES}) WHERE reason IS NULL LIMIT {BATCH}");
-            let debates: Vec<i64> = db.read_all(&sql, [&opened_before], |row| row.get(0))?;
+            let sql = format!("SELECT n FROM ({OLD_DEBATES}) AS old WHERE reason IS NULL LIMIT {BATCH}");
+            let debates: Vec<i64> = db.read_all(&sql, sql_values![&opened_before], |row| row.get(0))?;
             for debate in &debates {
                 remove_debate(db, *debate)?;
             }
@@ -98,33 +97,38 @@ impl SqliteStore {
         })
     }
 
-    /// Writes the file anew without free space. No debate may run meanwhile.
+    /// Writes the file, or the tables of the database, anew without free space. No debate may run meanwhile.
     pub fn vacuum(&self) -> Result<VacuumedFile, StoreError> {
-        let bytes_before = self.size()?;
         self.read(|db| {
-            let sql = "SELECT DISTINCT owner FROM debates WHERE owner IS NOT NULL";
-            let owners: Vec<String> = db.read_all(sql, [], |row| row.get(0))?;
-            if owners.iter().any(|owner| is_alive(&self.path().locks, owner)) {
+            let bytes_before = size_bytes(db, self.place())?;
+            let sql =
+                "SELECT DISTINCT CAST(owner AS TEXT) FROM debates WHERE owner IS NOT NULL AND status IS NULL";
+            let owners: Vec<String> = db.read_all(sql, &[], |row| row.get(0))?;
+            let mut living = LivingOwners::read(db, self.place())?;
+            if owners.into_iter().any(|owner| living.has(owner)) {
                 return Err(StoreFault::Failed("a debate is running in it: wait until it ends".into()));
             }
-            // The words of removed debates are still in old parts of the index.
-            db.execute_batch(
-                "INSERT INTO search (search) VALUES ('optimize'); VACUUM; PRAGMA wal_checkpoint(TRUNCATE)",
-            )?;
-            Ok(())
-        })?;
-        Ok(VacuumedFile { bytes_before, bytes_after: self.size()? })
-    }
-
-    fn size(&self) -> Result<u64, StoreError> {
-        self.read(|_| Ok(self.path().size_bytes()?))
+            match db {
+                SqlDatabase::Sqlite(_) => sqlite::give_space_back(db)?,
+                SqlDatabase::Postgres(_) => postgres::give_space_back(db)?,
+            }
+            Ok(VacuumedFile { bytes_before, bytes_after: size_bytes(db, self.place())? })
+        })
     }
 }
 
-fn remove_debate(db: &Connection, debate: i64) -> rusqlite::Result<()> {
-    let rows = params![debate];
+/// How much the store takes on its disk.
+pub(crate) fn size_bytes(db: &SqlDatabase, place: &StorePlace) -> Result<u64, StoreFault> {
+    match place {
+        StorePlace::File(path) => Ok(path.size_bytes()?),
+        StorePlace::Server(_) => Ok(postgres::size_bytes(db)?),
+    }
+}
+
+fn remove_debate(db: &SqlDatabase, debate: i64) -> SqlResult<()> {
+    let rows = sql_values![debate];
     db.run("DELETE FROM deliveries WHERE debate = (SELECT id FROM debates WHERE n = ?1)", rows)?;
-    db.run("DELETE FROM search WHERE rowid = ?1", rows)?;
+    search::unindex_debate(db, debate)?;
     db.run("DELETE FROM search_backlog WHERE debate = ?1", rows)?;
     db.run("DELETE FROM events WHERE debate = ?1", rows)?;
     db.run("DELETE FROM debates WHERE n = ?1", rows)?;

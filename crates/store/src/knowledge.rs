@@ -5,15 +5,14 @@ use agon_core::event::sha256;
 use agon_core::lesson::{DebateLesson, LessonDecision};
 use agon_engine::StoreError;
 use agon_measure::calibration::OutcomeTruth;
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
 use crate::log_table::read_provenance;
-use crate::sql::{CachedSql, sql_limit, stored_by_name};
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_limit, sql_values, stored_by_name};
 use crate::store_fault::{StoreFault, refused};
 use crate::vectors::{self, VectorSource};
-use crate::{SqliteStore, StoreFuture};
+use crate::{DebateStore, StoreFuture, knowledge_search};
 
 /// Where an entry comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,7 +76,7 @@ const ANSWER_CHARS_MAX: usize = 4_000;
 /// How many hex digits an id has, unless another entry has the same ones.
 const ID_DIGITS: usize = 8;
 
-impl SqliteStore {
+impl DebateStore {
     /// Adds entries and returns their ids. An entry with the same text from the same source is not added again.
     pub fn knowledge_add(&self, entries: Vec<NewKnowledge>) -> StoreFuture<'_, Vec<String>> {
         self.write(move |db| entries.iter().map(|entry| add(db, entry)).collect())
@@ -88,7 +87,7 @@ impl SqliteStore {
         let sql = format!(
             "SELECT {ENTRY_COLUMNS} FROM knowledge AS k WHERE k.forgotten = 0 ORDER BY k.n DESC LIMIT ?1"
         );
-        self.read(|db| Ok(db.read_all(&sql, [sql_limit(limit)], read_entry)?))
+        self.read(|db| Ok(db.read_all(&sql, sql_values![sql_limit(limit)], read_entry)?))
     }
 
     /// The entry whose id is or begins with `id`.
@@ -111,7 +110,8 @@ impl SqliteStore {
                 }
                 KnowledgeKind::Note | KnowledgeKind::Import => "DELETE FROM knowledge WHERE n = ?1",
             };
-            db.run(sql, [n])?;
+            db.run(sql, sql_values![n])?;
+            knowledge_search::unindex_entry(db, n)?;
             Ok(entry)
         })
     }
@@ -123,7 +123,7 @@ const ENTRY_COLUMNS: &str = "k.id, k.kind, k.title, k.text, k.source,
     (SELECT turned_out FROM resolutions WHERE debate = k.debate ORDER BY n DESC LIMIT 1),
     k.head, k.events, (SELECT provenance FROM debates WHERE n = k.debate)";
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
+fn read_entry(row: &SqlRow<'_>) -> SqlResult<KnowledgeEntry> {
     let turned_out: Option<String> = row.get(8)?;
     Ok(KnowledgeEntry {
         id: row.get(0)?,
@@ -141,22 +141,23 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
 }
 
 /// The entry in a row.
-pub(crate) fn entry(db: &Connection, n: i64) -> rusqlite::Result<Option<KnowledgeEntry>> {
+pub(crate) fn entry(db: &SqlDatabase, n: i64) -> SqlResult<Option<KnowledgeEntry>> {
     let sql = format!("SELECT {ENTRY_COLUMNS} FROM knowledge AS k WHERE k.n = ?1");
-    db.read_first(&sql, [n], read_entry)
+    db.read_first(&sql, sql_values![n], read_entry)
 }
 
 /// The row and the entry whose id is or begins with `id`.
-fn find(db: &Connection, id: &str) -> Result<(i64, KnowledgeEntry), StoreFault> {
+fn find(db: &SqlDatabase, id: &str) -> Result<(i64, KnowledgeEntry), StoreFault> {
     let unknown =
         || refused(format!("there is no knowledge {id:?}: `agon knowledge list` shows what there is"));
     if id.strip_prefix("k-").is_none_or(str::is_empty) {
         return Err(unknown());
     }
     // 'g' comes after every hex digit.
-    let sql =
-        "SELECT n, id FROM knowledge WHERE id >= ?1 AND id < ?1 || 'g' AND forgotten = 0 ORDER BY id LIMIT 2";
-    let found: Vec<(i64, String)> = db.read_all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sql = "SELECT n, id FROM knowledge WHERE id >= ?1 AND id < ?2 AND forgotten = 0 ORDER BY id LIMIT 2";
+    let end = format!("{id}g");
+    let found: Vec<(i64, String)> =
+        db.read_all(sql, sql_values![id, end], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let n = match found.as_slice() {
         [(n, _)] => *n,
         [(n, first), ..] if first == id => *n,
@@ -166,14 +167,14 @@ fn find(db: &Connection, id: &str) -> Result<(i64, KnowledgeEntry), StoreFault> 
     Ok((n, entry(db, n)?.ok_or_else(unknown)?))
 }
 
-fn add(db: &Connection, new: &NewKnowledge) -> Result<String, StoreFault> {
+fn add(db: &SqlDatabase, new: &NewKnowledge) -> Result<String, StoreFault> {
     if new.kind == KnowledgeKind::Debate {
         return Err(refused("the entry of a debate is made when it closes: add a note or an import"));
     }
-    let same = "SELECT id FROM knowledge WHERE id = ?1 AND title = ?2 AND text = ?3 AND source IS ?4 AND forgotten = 0";
+    let same = "SELECT id FROM knowledge WHERE id = ?1 AND title = ?2 AND text = ?3 AND source IS NOT DISTINCT FROM ?4 AND forgotten = 0";
     let hash = sha256(&format!("{}\n{}\n{}", new.source.as_deref().unwrap_or_default(), new.title, new.text));
     for id in possible_ids(&hash) {
-        let values = params![id, new.title, new.text, new.source];
+        let values = sql_values![id, new.title, new.text, new.source];
         if let Some(id) = db.read_first(same, values, |row| row.get(0))? {
             return Ok(id);
         }
@@ -190,38 +191,34 @@ fn possible_ids(hash: &str) -> impl Iterator<Item = String> {
     (ID_DIGITS..=hash.len()).filter_map(|digits| Some(format!("k-{}", hash.get(..digits)?)))
 }
 
-fn is_free(db: &Connection, id: &str) -> rusqlite::Result<bool> {
-    let taken = db.read_first("SELECT 1 FROM knowledge WHERE id = ?1", [id], |_| Ok(()))?;
+fn is_free(db: &SqlDatabase, id: &str) -> SqlResult<bool> {
+    let taken = db.read_first("SELECT 1 FROM knowledge WHERE id = ?1", sql_values![id], |_| Ok(()))?;
     Ok(taken.is_none())
 }
 
-fn insert(
-    db: &Connection,
-    id: &str,
-    new: &NewKnowledge,
-    closed: Option<&ClosedDebate>,
-) -> rusqlite::Result<()> {
+fn insert(db: &SqlDatabase, id: &str, new: &NewKnowledge, closed: Option<&ClosedDebate>) -> SqlResult<()> {
     let NewKnowledge { kind, title, text, source, confidence, at } = new;
     let (debate, receipt) = (closed.map(|closed| closed.n), closed.map(|closed| &closed.receipt));
     let (head, events) = (receipt.map(|receipt| &receipt.head), receipt.map(LogReceipt::sql_events));
-    db.run(
+    let n = db.insert(
         "INSERT INTO knowledge (id, kind, title, text, source, debate, confidence, created_at, head, events)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        params![id, kind, title, text, source, debate, confidence, at, head, events],
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING n",
+        sql_values![id, kind, title, text, source, debate, confidence, at, head, events],
     )?;
-    Ok(())
+    knowledge_search::index_entry(db, n, title, text)
 }
 
 /// Stores what a debate decided and returns whether that changed anything. A forgotten entry stays forgotten.
 pub(crate) fn record_decision(
-    db: &Connection,
+    db: &SqlDatabase,
     closed: &ClosedDebate,
     lesson: &DebateLesson,
 ) -> Result<bool, StoreFault> {
     let Some(decision) = &lesson.decision else { return remove_of_debate(db, closed.n) };
     let new = entry_of_decision(closed, decision);
     let sql = "SELECT n, forgotten FROM knowledge WHERE debate = ?1";
-    let stored: Option<(i64, bool)> = db.read_first(sql, [closed.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let stored: Option<(i64, bool)> =
+        db.read_first(sql, sql_values![closed.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((n, forgotten)) = stored else {
         for id in possible_ids(&sha256(&closed.id)) {
             if is_free(db, &id)? {
@@ -239,8 +236,8 @@ pub(crate) fn record_decision(
         "UPDATE knowledge SET kind = ?2, title = ?3, text = ?4, source = ?5, confidence = ?6, created_at = ?7,
              head = ?8, events = ?9
          WHERE n = ?1 AND (kind, title, text, source, confidence, created_at, head, events)
-             IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![
+             IS DISTINCT FROM (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        sql_values![
             n,
             kind,
             title,
@@ -253,17 +250,18 @@ pub(crate) fn record_decision(
         ],
     )?;
     if changed > 0 {
+        knowledge_search::index_entry(db, n, title, text)?;
         vectors::renew(db, VectorSource::Knowledge, n)?;
     }
     Ok(changed > 0)
 }
 
 /// Removes the entry of a debate that decided nothing, and returns whether there was one.
-pub(crate) fn remove_of_debate(db: &Connection, debate: i64) -> Result<bool, StoreFault> {
+pub(crate) fn remove_of_debate(db: &SqlDatabase, debate: i64) -> Result<bool, StoreFault> {
     let sql = "SELECT n FROM knowledge WHERE debate = ?1 AND forgotten = 0";
-    let Some(n) = db.read_first(sql, [debate], |row| row.get(0))? else { return Ok(false) };
+    let Some(n) = db.read_first(sql, sql_values![debate], |row| row.get(0))? else { return Ok(false) };
     vectors::remove(db, VectorSource::Knowledge, n)?;
-    db.run("DELETE FROM knowledge WHERE n = ?1", [n])?;
+    db.run("DELETE FROM knowledge WHERE n = ?1", sql_values![n])?;
     Ok(true)
 }
 

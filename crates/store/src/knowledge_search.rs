@@ -14,15 +14,14 @@ use std::collections::{HashMap, HashSet};
 use agon_core::DebateProvenance;
 use agon_engine::StoreError;
 use agon_measure::calibration::OutcomeTruth;
-use rusqlite::{Connection, params};
 use serde::Serialize;
 
-use crate::SqliteStore;
 use crate::closed_debates::LogReceipt;
 use crate::knowledge::{self, KnowledgeEntry, KnowledgeKind};
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, TransactionKind, sql_values};
 use crate::store_fault::StoreFault;
 use crate::vectors::{self, QueryVector, VectorSigns};
+use crate::{DebateStore, postgres, sqlite};
 
 /// How a search found an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,7 +69,7 @@ const RANK_OFFSET: f64 = 60.0;
 const MERGED_MIN: usize = 100;
 
 /// How many entries that match by words are scored. If more match, the newest are scored.
-const SCORED_MAX: usize = 3_000;
+pub(crate) const SCORED_MAX: usize = 3_000;
 
 /// How many words of a query are considered.
 const WORDS_MAX: usize = 64;
@@ -93,7 +92,7 @@ const STOP_WORDS: &[&str] = &[
     "your",
 ];
 
-impl SqliteStore {
+impl DebateStore {
     /// The entries that have words of the query or a similar meaning, best first. `vector` is the query's vector, with
     /// the name of the model that made it.
     pub fn knowledge_search(
@@ -104,23 +103,24 @@ impl SqliteStore {
     ) -> Result<Vec<KnowledgeHit>, StoreError> {
         self.read(|db| {
             // One transaction, so that an entry that is forgotten meanwhile is in both lists or in neither.
-            let snapshot = db.transaction()?;
-            let merged = limit.max(MERGED_MIN);
-            let by_words = rank_by_words(&snapshot, query, merged)?;
-            let by_meaning = match vector {
-                Some((model, vector)) => rank_by_meaning(&snapshot, model, vector, merged)?,
-                None => Vec::new(),
-            };
-            let mut hits = Vec::new();
-            for (n, score, by) in merge_ranks(&by_words, &by_meaning).into_iter().take(limit) {
-                hits.extend(hit(&snapshot, n, score, by)?);
-            }
-            Ok(hits)
+            db.in_transaction(TransactionKind::Snapshot, |db| {
+                let merged = limit.max(MERGED_MIN);
+                let by_words = rank_by_words(db, query, merged)?;
+                let by_meaning = match vector {
+                    Some((model, vector)) => rank_by_meaning(db, model, vector, merged)?,
+                    None => Vec::new(),
+                };
+                let mut hits = Vec::new();
+                for (n, score, by) in merge_ranks(&by_words, &by_meaning).into_iter().take(limit) {
+                    hits.extend(hit(db, n, score, by)?);
+                }
+                Ok(hits)
+            })
         })
     }
 }
 
-fn hit(db: &Connection, n: i64, score: f64, by: MatchedBy) -> rusqlite::Result<Option<KnowledgeHit>> {
+fn hit(db: &SqlDatabase, n: i64, score: f64, by: MatchedBy) -> SqlResult<Option<KnowledgeHit>> {
     Ok(knowledge::entry(db, n)?.map(|entry| {
         let KnowledgeEntry {
             id, kind, title, text, source, debate, at, turned_out, receipt, provenance, ..
@@ -145,40 +145,44 @@ fn merge_ranks(by_words: &[i64], by_meaning: &[i64]) -> Vec<(i64, f64, MatchedBy
 }
 
 /// The rows of the entries that have any significant word of the query, best first.
-fn rank_by_words(db: &Connection, query: &str, limit: usize) -> Result<Vec<i64>, StoreFault> {
-    let terms = fts_query(db, &significant_words(query))?;
-    if terms.is_empty() {
-        return Ok(Vec::new());
-    }
-    // A match in the title weighs more than one in the text.
-    let sql =
-        "SELECT rowid, bm25(knowledge_words, 4.0, 1.0) FROM knowledge_words WHERE knowledge_words MATCH ?1
-         ORDER BY rowid DESC LIMIT ?2";
-    let mut found: Vec<(i64, f64)> =
-        db.read_all(sql, params![terms, SCORED_MAX as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+fn rank_by_words(db: &SqlDatabase, query: &str, limit: usize) -> Result<Vec<i64>, StoreFault> {
+    let words = significant_words(query);
+    let mut found = match db {
+        SqlDatabase::Sqlite(_) => sqlite::rank_entries(db, &words)?,
+        SqlDatabase::Postgres(_) => postgres::rank_entries(db, &words)?,
+    };
     // The sort is stable, so of equal entries the newest stays first.
-    found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Ok(found.into_iter().take(limit).map(|(n, _)| n).collect())
 }
 
-/// The rarest of the words as an FTS5 query, each quoted so that none is read as syntax.
-fn fts_query(db: &Connection, words: &[String]) -> Result<String, StoreFault> {
-    let mut counted = Vec::with_capacity(words.len());
-    for word in words {
-        let sql = "SELECT doc FROM knowledge_word_counts WHERE term = ?1";
-        let entries: Option<i64> = db.read_first(sql, [word], |row| row.get(0))?;
-        // A word without a count may still be in the index, without its accents.
-        counted.push((usize::try_from(entries.unwrap_or(1)).unwrap_or(usize::MAX), word));
-    }
+/// Of words with the number of entries that each has, those that can be searched for in the time that there is: the rarest.
+pub(crate) fn affordable_words(mut counted: Vec<(usize, &String)>) -> Vec<(usize, &String)> {
     counted.sort();
     let mut scored = 0_usize;
-    let affordable = counted.iter().enumerate().take_while(|(place, (entries, _))| {
+    let affordable = counted.into_iter().enumerate().take_while(|(place, (entries, _))| {
         scored = scored.saturating_add(*entries);
         *place == 0 || scored <= SCORED_MAX
     });
-    let quoted: Vec<String> =
-        affordable.take(TERMS_MAX).map(|(_, (_, word))| format!("\"{word}\"")).collect();
-    Ok(quoted.join(" OR "))
+    affordable.take(TERMS_MAX).map(|(_, word)| word).collect()
+}
+
+/// Indexes the words of an entry. In SQLite, triggers do it.
+pub(crate) fn index_entry(db: &SqlDatabase, n: i64, title: &str, text: &str) -> SqlResult<()> {
+    match db {
+        SqlDatabase::Sqlite(_) => Ok(()),
+        SqlDatabase::Postgres(_) => postgres::index_entry(db, n, title, text),
+    }
+}
+
+/// Removes the words of an entry that was forgotten.
+pub(crate) fn unindex_entry(db: &SqlDatabase, n: i64) -> SqlResult<()> {
+    match db {
+        SqlDatabase::Sqlite(_) => Ok(()),
+        SqlDatabase::Postgres(_) => {
+            db.run("DELETE FROM knowledge_words WHERE n = ?1", sql_values![n]).map(drop)
+        }
+    }
 }
 
 /// The words of a text that are not stop words, each once and in order. If all are stop words, all of them.
@@ -197,7 +201,7 @@ pub(crate) fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
 
 /// The rows of the entries nearest in meaning, nearest first, without those that point away from the query.
 fn rank_by_meaning(
-    db: &Connection,
+    db: &SqlDatabase,
     model: &str,
     vector: &[f32],
     limit: usize,
@@ -207,8 +211,8 @@ fn rank_by_meaning(
     let mut found: Vec<(f64, i64)> = Vec::new();
     for n in nearest_by_signs(db, model, &VectorSigns::of(vector))? {
         let sql = "SELECT item, scale, bytes FROM vectors WHERE n = ?1";
-        found.extend(db.read_first(sql, [n], |row| {
-            Ok((query.cosine(row.get(1)?, row.get_ref(2)?.as_blob()?), row.get(0)?))
+        found.extend(db.read_first(sql, sql_values![n], |row| {
+            Ok((query.cosine(row.get(1)?, row.bytes(2)?), row.get(0)?))
         })?);
     }
     found.retain(|(cosine, _)| *cosine > 0.0);
@@ -217,14 +221,12 @@ fn rank_by_meaning(
 }
 
 /// The rows of the vectors whose signs agree most with these.
-fn nearest_by_signs(db: &Connection, model: i64, signs: &VectorSigns) -> Result<Vec<i64>, StoreFault> {
-    let mut blocks = db.prepare_cached("SELECT vectors, bits FROM vector_signs WHERE model = ?1")?;
-    let mut rows = blocks.query([model])?;
+fn nearest_by_signs(db: &SqlDatabase, model: i64, signs: &VectorSigns) -> Result<Vec<i64>, StoreFault> {
     let mut all: Vec<(u32, i64)> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (vectors, bits) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_blob()?);
-        all.extend(signs.distances(bits).zip(vectors::block_rows(vectors)));
-    }
+    db.for_each("SELECT vectors, bits FROM vector_signs WHERE model = ?1", sql_values![model], |row| {
+        all.extend(signs.distances(row.bytes(1)?).zip(vectors::block_rows(row.bytes(0)?)));
+        Ok(())
+    })?;
     if all.len() > COMPARED_MAX {
         all.select_nth_unstable(COMPARED_MAX);
         all.truncate(COMPARED_MAX);

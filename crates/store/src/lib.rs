@@ -1,6 +1,6 @@
 //! The log on disk: one SQLite file.
 //!
-//! [`SqliteStore`] is the store that the engine writes to. When an append returns, its records are on the disk, all of
+//! [`DebateStore`] is the store that the engine writes to. When an append returns, its records are on the disk, all of
 //! them or none, and they survive whatever happens to the process. The files, in reading order:
 //!
 //! - `sqlite`: the store itself: opening, reading, queuing writes, and the engine's `Store` trait.
@@ -29,19 +29,20 @@ mod health;
 mod housekeeping;
 mod knowledge;
 mod knowledge_search;
-mod leases;
 mod log_table;
 mod memories;
+mod postgres;
 mod ratings_table;
 mod rebuild;
 mod resolutions;
-mod schema;
 mod search;
 mod served_debates;
 mod sql;
 mod sqlite;
+mod store;
+mod store_address;
 mod store_fault;
-mod store_path;
+mod store_place;
 mod vectors;
 mod writer;
 
@@ -53,9 +54,11 @@ pub use housekeeping::{PrunedDebates, VacuumedFile};
 pub use knowledge::{KnowledgeEntry, KnowledgeKind, NewKnowledge};
 pub use knowledge_search::{KnowledgeHit, MatchedBy};
 pub use memories::MemoryHit;
+pub use postgres::PostgresAddress;
 pub use ratings_table::AgentRating;
 pub use rebuild::RebuildReport;
 pub use resolutions::StoredResolution;
 pub use search::{HIT_END, HIT_START, SearchHit};
 pub use served_debates::ServedRequest;
-pub use sqlite::{SqliteStore, StoreFuture};
+pub use store::{DebateStore, StoreFuture};
+pub use store_address::StoreAddress;

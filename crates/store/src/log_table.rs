@@ -4,16 +4,14 @@ use agon_core::event::LogEntry;
 use agon_core::provenance::PROVENANCE;
 use agon_core::{Brief, DebateProvenance, Event, LogRecord, Status};
 use agon_engine::StoreError;
-use rusqlite::{Connection, Row, params};
 
-use crate::SqliteStore;
 use crate::closed_debates::{self, LogReceipt};
-use crate::leases::LeaseHolder;
-use crate::search;
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_values};
+use crate::sqlite::LeaseHolder;
 use crate::store_fault::{StoreFault, unknown_debate};
+use crate::{DebateStore, search};
 
-impl SqliteStore {
+impl DebateStore {
     /// The stored body and hash of each event, unchecked, for callers that check the chain and say where it breaks.
     pub fn raw_log(&self, id: &str) -> Result<Vec<(String, String)>, StoreError> {
         self.read(|db| raw_log(db, id))
@@ -24,8 +22,10 @@ impl SqliteStore {
         let first = i64::try_from(first).unwrap_or(i64::MAX);
         self.read(|db| {
             let sql = "SELECT body, hash FROM events WHERE debate = ?1 AND seq >= ?2 ORDER BY seq";
-            let values = params![debate_row(db, id)?, first];
-            Ok(db.read_all(sql, values, |row| Ok((text(row, 0)?, text(row, 1)?)))?)
+            let debate = debate_row(db, id)?;
+            Ok(db.read_all(sql, sql_values![debate, first], |row| {
+                Ok((stored_text(row, 0)?, stored_text(row, 1)?))
+            })?)
         })
     }
 }
@@ -33,7 +33,7 @@ impl SqliteStore {
 /// Appends records to a debate's log. `Opened` creates the debate and leases it; `Closed` gives the lease back and
 /// records what the debate decided.
 pub(crate) fn append(
-    db: &Connection,
+    db: &SqlDatabase,
     holder: &mut LeaseHolder,
     id: &str,
     records: &[LogRecord],
@@ -50,42 +50,53 @@ pub(crate) fn append(
             (row.n, row.next_seq)
         }
     };
-    let mut insert =
-        db.prepare_cached("INSERT INTO events (debate, seq, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
+    check_numbers(id, next_seq, records)?;
     for (seq, record) in (next_seq..).zip(records) {
-        let given = record.entry.seq.cast_signed();
-        if given != seq {
-            return Err(StoreFault::Failed(format!(
-                "the next event of debate {id} has number {seq}, not {given}"
-            )));
-        }
-        insert.execute(params![debate, seq, record.hash, record.body])?;
+        let sql = "INSERT INTO events (debate, seq, hash, body) VALUES (?1, ?2, ?3, ?4)";
+        db.run(sql, sql_values![debate, seq, record.hash, record.body])?;
     }
-    if let Some(LogRecord {
-        entry: LogEntry { seq, at_ms, event: Event::Closed { outcome } }, hash, ..
-    }) = records.last()
-    {
-        let status = status_name(outcome.status);
-        db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;
-        closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
-        // A debate that cannot be indexed stays in the backlog. SQLite rolls back everything if the disk is full or failing.
-        let indexed = search::index_debate(db, debate);
-        if db.is_autocommit() {
-            indexed?;
-        }
+    match records.last() {
+        Some(last) => close_with(db, debate, last),
+        None => Ok(()),
     }
+}
+
+/// Refuses records that do not follow the last one of the log.
+pub(crate) fn check_numbers(id: &str, next_seq: i64, records: &[LogRecord]) -> Result<(), StoreFault> {
+    let mut numbers = (next_seq..).zip(records).map(|(seq, record)| (seq, record.entry.seq.cast_signed()));
+    match numbers.find(|(seq, given)| seq != given) {
+        Some((seq, given)) => {
+            Err(StoreFault::Failed(format!("the next event of debate {id} has number {seq}, not {given}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// If a debate closes with its last record: gives the lease back and records what it decided.
+pub(crate) fn close_with(db: &SqlDatabase, debate: i64, last: &LogRecord) -> Result<(), StoreFault> {
+    let LogRecord { entry: LogEntry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. } = last
+    else {
+        return Ok(());
+    };
+    let status = status_name(outcome.status);
+    db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", sql_values![debate, status])?;
+    closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
+    // A debate that cannot be indexed stays in the backlog.
+    drop(db.in_savepoint(|db| Ok(search::index_debate(db, debate)?))?);
     Ok(())
 }
 
 /// The stored body and hash of each event of a debate.
-pub(crate) fn raw_log(db: &Connection, id: &str) -> Result<Vec<(String, String)>, StoreFault> {
+pub(crate) fn raw_log(db: &SqlDatabase, id: &str) -> Result<Vec<(String, String)>, StoreFault> {
     let sql = "SELECT body, hash FROM events WHERE debate = ?1 ORDER BY seq";
-    Ok(db.read_all(sql, [debate_row(db, id)?], |row| Ok((text(row, 0)?, text(row, 1)?)))?)
+    Ok(db.read_all(sql, sql_values![debate_row(db, id)?], |row| {
+        Ok((stored_text(row, 0)?, stored_text(row, 1)?))
+    })?)
 }
 
 /// The row of the debate with this id.
-pub(crate) fn debate_row(db: &Connection, id: &str) -> Result<i64, StoreFault> {
-    let row = db.read_first("SELECT n FROM debates WHERE id = ?1", [id], |row| row.get(0))?;
+pub(crate) fn debate_row(db: &SqlDatabase, id: &str) -> Result<i64, StoreFault> {
+    let row = db.read_first("SELECT n FROM debates WHERE id = ?1", sql_values![id], |row| row.get(0))?;
     row.ok_or_else(|| unknown_debate(id))
 }
 
@@ -99,11 +110,11 @@ pub(crate) struct DebateRow {
 }
 
 impl DebateRow {
-    pub(crate) fn find(db: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
-        let sql = "SELECT n, owner, status IS NOT NULL,
+    pub(crate) fn find(db: &SqlDatabase, id: &str) -> SqlResult<Option<Self>> {
+        let sql = "SELECT n, CAST(owner AS TEXT), status IS NOT NULL,
                  (SELECT coalesce(max(seq) + 1, 0) FROM events WHERE debate = debates.n)
              FROM debates WHERE id = ?1";
-        db.read_first(sql, [id], |row| {
+        db.read_first(sql, sql_values![id], |row| {
             Ok(Self { n: row.get(0)?, owner: row.get(1)?, closed: row.get(2)?, next_seq: row.get(3)? })
         })
     }
@@ -119,27 +130,26 @@ impl DebateRow {
     }
 }
 
-fn open(db: &Connection, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> Result<i64, StoreFault> {
+fn open(db: &SqlDatabase, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> Result<i64, StoreFault> {
     if brief.id != id {
         return Err(StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id)));
     }
     let parent = brief.parent.as_ref().map(|parent| parent.id.as_str());
     let provenance = brief.part(PROVENANCE).map(|file| file.text.as_str());
-    let values =
-        params![id, brief.protocol, brief.question, brief.created_at, parent, provenance, holder.name()?];
+    let owner = holder.name()?;
     let debate = db.insert(
         "INSERT INTO debates (id, protocol, question, created_at, parent, provenance, owner)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        values,
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING n",
+        sql_values![id, brief.protocol, brief.question, brief.created_at, parent, provenance, owner],
     )?;
     search::add_to_backlog(db, debate)?;
     Ok(debate)
 }
 
 /// A column `provenance` of `debates`.
-pub(crate) fn read_provenance(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DebateProvenance>> {
-    let json = row.get_ref(column)?.as_str_or_null()?;
-    Ok(json.and_then(|json| serde_json::from_str(json).ok()))
+pub(crate) fn read_provenance(row: &SqlRow<'_>, column: usize) -> SqlResult<Option<DebateProvenance>> {
+    let json: Option<String> = row.get(column)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
 fn status_name(status: Status) -> &'static str {
@@ -151,7 +161,6 @@ fn status_name(status: Status) -> &'static str {
 }
 
 /// A column's bytes as text. A file that was tampered with may hold invalid text; the hash then shows it.
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    let bytes = row.get_ref(column)?.as_bytes()?;
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+fn stored_text(row: &SqlRow<'_>, column: usize) -> SqlResult<String> {
+    Ok(String::from_utf8_lossy(row.bytes(column)?).into_owned())
 }

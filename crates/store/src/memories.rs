@@ -11,15 +11,14 @@ use agon_core::lesson::{DebateLesson, LessonDecision, LessonSeat};
 use agon_engine::StoreError;
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::memory::{HALF_LIVES_PER_TIER, MemoryState, MemoryTier};
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use crate::SqliteStore;
+use crate::DebateStore;
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
 use crate::knowledge_search::{lowercase_words, significant_words};
 use crate::log_table::read_provenance;
 use crate::resolutions;
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, TransactionKind, sql_values};
 use crate::store_fault::StoreFault;
 use crate::vectors::{self, QueryVector, VectorSource};
 
@@ -59,7 +58,7 @@ const SAME_POSITION_WORDS_MIN: usize = 4;
 /// How many of an agent's memories a recall considers: those that changed last.
 const RECALLED_MAX: i64 = 2_000;
 
-impl SqliteStore {
+impl DebateStore {
     /// What these agents remember by now about the query, best first. `limit` is per agent, so an agent that is sure of
     /// many things does not crowd out the others. `vector` is the query's vector, with the name of its model.
     pub fn recall_memories(
@@ -71,32 +70,33 @@ impl SqliteStore {
         limit: usize,
     ) -> Result<Vec<MemoryHit>, StoreError> {
         self.read(|db| {
-            let snapshot = db.transaction()?;
-            let similarity = QuerySimilarity::new(&snapshot, query, vector)?;
-            let best_first = |(a, one): &(f64, FadedMemory), (b, other): &(f64, FadedMemory)| {
-                b.total_cmp(a).then(other.n.cmp(&one.n))
-            };
-            let mut found = Vec::new();
-            for agent in agents.iter().collect::<HashSet<_>>() {
-                let mut scored = Vec::new();
-                for memory in memories_of_agent(&snapshot, agent, now_s)? {
-                    let similarity = similarity.to(&snapshot, &memory)?;
-                    if similarity > 0.0 {
-                        scored.push((memory.item.score(similarity, now_s), memory));
+            db.in_transaction(TransactionKind::Snapshot, |db| {
+                let similarity = QuerySimilarity::new(db, query, vector)?;
+                let best_first = |(a, one): &(f64, FadedMemory), (b, other): &(f64, FadedMemory)| {
+                    b.total_cmp(a).then(other.n.cmp(&one.n))
+                };
+                let mut found = Vec::new();
+                for agent in agents.iter().collect::<HashSet<_>>() {
+                    let mut scored = Vec::new();
+                    for memory in memories_of_agent(db, agent, now_s)? {
+                        let similarity = similarity.to(db, &memory)?;
+                        if similarity > 0.0 {
+                            scored.push((memory.item.score(similarity, now_s), memory));
+                        }
                     }
+                    scored.sort_by(best_first);
+                    found.extend(scored.into_iter().take(limit));
                 }
-                scored.sort_by(best_first);
-                found.extend(scored.into_iter().take(limit));
-            }
-            found.sort_by(best_first);
-            found.into_iter().map(|(score, memory)| hit(&snapshot, score, memory)).collect()
+                found.sort_by(best_first);
+                found.into_iter().map(|(score, memory)| hit(db, score, memory)).collect()
+            })
         })
     }
 }
 
 /// Records, for each seat with an agent and a position, what it proposed and how that ended.
 pub(crate) fn record_positions(
-    db: &Connection,
+    db: &SqlDatabase,
     closed: &ClosedDebate,
     lesson: &DebateLesson,
 ) -> Result<(), StoreFault> {
@@ -126,7 +126,7 @@ struct ExistingMemory {
 }
 
 impl AgentPosition<'_> {
-    fn record(&self, db: &Connection) -> Result<(), StoreFault> {
+    fn record(&self, db: &SqlDatabase) -> Result<(), StoreFault> {
         let (question, position) = (words_alone(&self.closed.question), words_alone(self.position));
         let memory = match self.find_existing(db, &question, &position)? {
             Some(existing) => self.observe_again(db, existing, &question, &position)?,
@@ -137,7 +137,7 @@ impl AgentPosition<'_> {
         db.run(
             "INSERT INTO memory_observations (debate, seat, memory, label, won, confidence, head, events)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![debate, seat, memory, label, won, confidence, receipt.head, receipt.sql_events()],
+            sql_values![debate, seat, memory, label, won, confidence, receipt.head, receipt.sql_events()],
         )?;
         Ok(())
     }
@@ -145,10 +145,10 @@ impl AgentPosition<'_> {
     /// The agent's memory of the same position, or else of the same question in an earlier debate.
     fn find_existing(
         &self,
-        db: &Connection,
+        db: &SqlDatabase,
         question: &str,
         position: &str,
-    ) -> rusqlite::Result<Option<ExistingMemory>> {
+    ) -> SqlResult<Option<ExistingMemory>> {
         let long_enough = position.split(' ').count() >= SAME_POSITION_WORDS_MIN;
         // Two searches, since SQLite would answer an OR by scanning everything that the agent remembers.
         let sql = format!(
@@ -159,28 +159,29 @@ impl AgentPosition<'_> {
                  WHERE agent = ?1 AND question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4)
              ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
         );
-        let values = params![self.agent, question, position, self.closed.n, long_enough];
+        let values = sql_values![self.agent, question, position, self.closed.n, long_enough];
         db.read_first(&sql, values, |row| {
             Ok(ExistingMemory { n: row.get(5)?, text: row.get(6)?, item: read_item(row)? })
         })
     }
 
-    fn insert(&self, db: &Connection, question: &str, position: &str) -> rusqlite::Result<i64> {
+    fn insert(&self, db: &SqlDatabase, question: &str, position: &str) -> SqlResult<i64> {
         let ClosedDebate { n: debate, at, at_s, .. } = self.closed;
         let item = MemoryState::new(self.part.confidence.unwrap_or_default(), *at_s);
         let MemoryState { tier, surprise, confidence, seen, since_s } = self.observe(item);
         let (agent, text, tier) = (self.agent, self.text(), tier.name());
         db.insert(
-            "INSERT INTO memories (agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
+            "INSERT INTO memories (n, agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
                  created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            params![agent, text, question, position, tier, surprise, confidence, seen, since_s, debate, at],
+             VALUES ((SELECT coalesce(max(n), 0) + 1 FROM memories), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             RETURNING n",
+            sql_values![agent, text, question, position, tier, surprise, confidence, seen, since_s, debate, at],
         )
     }
 
     fn observe_again(
         &self,
-        db: &Connection,
+        db: &SqlDatabase,
         existing: ExistingMemory,
         question: &str,
         position: &str,
@@ -192,7 +193,7 @@ impl AgentPosition<'_> {
         }
         db.run(
             "UPDATE memories SET text = ?2, question = ?3, position = ?4, debate = ?5 WHERE n = ?1",
-            params![n, text, question, position, self.closed.n],
+            sql_values![n, text, question, position, self.closed.n],
         )?;
         write_item(db, n, &self.observe(item))?;
         Ok(n)
@@ -231,24 +232,24 @@ fn words_alone(text: &str) -> String {
 /// The columns that [`read_item`] reads, in its order.
 const ITEM_COLUMNS: &str = "tier, surprise, confidence, seen, since_s";
 
-fn read_item(row: &Row<'_>) -> rusqlite::Result<MemoryState> {
-    let tier = MemoryTier::from_name(row.get_ref(0)?.as_str()?).unwrap_or(MemoryTier::Fast);
+fn read_item(row: &SqlRow<'_>) -> SqlResult<MemoryState> {
+    let tier = MemoryTier::from_name(row.text(0)?).unwrap_or(MemoryTier::Fast);
     let (surprise, confidence) = (row.get(1)?, row.get(2)?);
     Ok(MemoryState { tier, surprise, confidence, seen: row.get(3)?, since_s: row.get(4)? })
 }
 
-fn write_item(db: &Connection, n: i64, item: &MemoryState) -> rusqlite::Result<()> {
+fn write_item(db: &SqlDatabase, n: i64, item: &MemoryState) -> SqlResult<()> {
     let MemoryState { tier, surprise, confidence, seen, since_s } = item;
     db.run(
         "UPDATE memories SET tier = ?2, surprise = ?3, confidence = ?4, seen = ?5, since_s = ?6 WHERE n = ?1",
-        params![n, tier.name(), surprise, confidence, seen, since_s],
+        sql_values![n, tier.name(), surprise, confidence, seen, since_s],
     )?;
     Ok(())
 }
 
 /// Observes the memories of a debate again, now that it is known how the debate turned out.
 pub(crate) fn observe_resolution(
-    db: &Connection,
+    db: &SqlDatabase,
     debate: i64,
     resolution: &DebateResolution,
     decision: Option<OutcomeTruth>,
@@ -256,14 +257,15 @@ pub(crate) fn observe_resolution(
 ) -> Result<(), StoreFault> {
     let sql = "SELECT memory, label, won, confidence FROM memory_observations
          WHERE debate = ?1 AND confidence IS NOT NULL ORDER BY seat";
-    let observed: Vec<(i64, String, bool, f64)> =
-        db.read_all(sql, [debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    let mut read = db.prepare_cached(&format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1"))?;
+    let observed: Vec<(i64, String, bool, f64)> = db
+        .read_all(sql, sql_values![debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let sql = format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1");
     for (memory, label, won, confidence) in observed {
         if let Some(truth) = resolution.of_proposal(&label, won, decision) {
             let outcome = f64::from(u8::from(truth == OutcomeTruth::Right));
-            let item = read.query_row([memory], read_item)?.observed(confidence, outcome, at_s);
-            write_item(db, memory, &item)?;
+            if let Some(item) = db.read_first(&sql, sql_values![memory], read_item)? {
+                write_item(db, memory, &item.observed(confidence, outcome, at_s))?;
+            }
         }
     }
     Ok(())
@@ -280,14 +282,14 @@ struct FadedMemory {
 }
 
 /// An agent's memories, without those that have faded away.
-fn memories_of_agent(db: &Connection, agent: &str, now_s: i64) -> rusqlite::Result<Vec<FadedMemory>> {
+fn memories_of_agent(db: &SqlDatabase, agent: &str, now_s: i64) -> SqlResult<Vec<FadedMemory>> {
     let lifetime_s: i64 = MemoryTier::ALL.iter().map(|tier| HALF_LIVES_PER_TIER * tier.half_life_s()).sum();
     let sql = format!(
         "SELECT {ITEM_COLUMNS}, n, agent, text, debate, created_at FROM memories
          WHERE agent = ?1 AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
     );
-    let values = params![agent, now_s.saturating_sub(lifetime_s), RECALLED_MAX];
-    let memories = db.read_all(&sql, values, |row| {
+    let oldest_s = now_s.saturating_sub(lifetime_s);
+    let memories = db.read_all(&sql, sql_values![agent, oldest_s, RECALLED_MAX], |row| {
         let Some(item) = read_item(row)?.at(now_s) else { return Ok(None) };
         let (n, agent, text) = (row.get(5)?, row.get(6)?, row.get(7)?);
         Ok(Some(FadedMemory { n, agent, text, debate: row.get(8)?, at: row.get(9)?, item }))
@@ -302,7 +304,7 @@ struct QuerySimilarity {
 }
 
 impl QuerySimilarity {
-    fn new(db: &Connection, query: &str, vector: Option<(&str, &[f32])>) -> Result<Self, StoreFault> {
+    fn new(db: &SqlDatabase, query: &str, vector: Option<(&str, &[f32])>) -> Result<Self, StoreFault> {
         let vector = match vector {
             Some((model, vector)) => {
                 vectors::model_row(db, model, vector.len())?.map(|model| (model, QueryVector::new(vector)))
@@ -312,7 +314,7 @@ impl QuerySimilarity {
         Ok(Self { words: significant_words(query), vector })
     }
 
-    fn to(&self, db: &Connection, memory: &FadedMemory) -> rusqlite::Result<f64> {
+    fn to(&self, db: &SqlDatabase, memory: &FadedMemory) -> SqlResult<f64> {
         Ok(self.shared_words(&memory.text).max(self.cosine(db, memory.n)?))
     }
 
@@ -323,24 +325,25 @@ impl QuerySimilarity {
         if self.words.is_empty() { 0.0 } else { shared as f64 / self.words.len() as f64 }
     }
 
-    fn cosine(&self, db: &Connection, memory: i64) -> rusqlite::Result<f64> {
+    fn cosine(&self, db: &SqlDatabase, memory: i64) -> SqlResult<f64> {
         let Some((model, query)) = &self.vector else { return Ok(0.0) };
         let sql = "SELECT scale, bytes FROM vectors WHERE model = ?1 AND source = 1 AND item = ?2";
-        let cosine = db.read_first(sql, [*model, memory], |row| {
-            Ok(query.cosine(row.get(0)?, row.get_ref(1)?.as_blob()?))
+        let cosine = db.read_first(sql, sql_values![*model, memory], |row| {
+            Ok(query.cosine(row.get(0)?, row.bytes(1)?))
         })?;
         Ok(cosine.unwrap_or_default())
     }
 }
 
-fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
-    let mut query = db.prepare_cached("SELECT id, provenance FROM debates WHERE n = ?1")?;
-    let (debate, provenance) =
-        query.query_row([memory.debate], |row| Ok((row.get(0)?, read_provenance(row, 1)?)))?;
+fn hit(db: &SqlDatabase, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
+    let sql = "SELECT id, provenance FROM debates WHERE n = ?1";
+    let (debate, provenance) = db
+        .read_first(sql, sql_values![memory.debate], |row| Ok((row.get(0)?, read_provenance(row, 1)?)))?
+        .unwrap_or_default();
     let sql = "SELECT label, won, head, events FROM memory_observations
          WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1";
     let observed: Option<(String, bool, Option<LogReceipt>)> =
-        db.read_first(sql, [memory.debate, memory.n], |row| {
+        db.read_first(sql, sql_values![memory.debate, memory.n], |row| {
             Ok((row.get(0)?, row.get(1)?, LogReceipt::read(row, 2)?))
         })?;
     let (turned_out, receipt) = match observed {

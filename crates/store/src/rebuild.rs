@@ -8,16 +8,14 @@ use std::collections::BTreeMap;
 
 use agon_core::event::LogEntry;
 use agon_core::{DebateLesson, Event};
-use rusqlite::Connection;
-use rusqlite::types::Value;
 use serde::Serialize;
 
 use crate::closed_debates::{ClosedDebate, LogReceipt, unix_seconds};
 use crate::resolutions::{self, ObservedResolution};
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, SqlResult, sql_values};
 use crate::store_fault::StoreFault;
 use crate::vectors::{self, VectorSource};
-use crate::{SqliteStore, StoreFuture, knowledge, memories, ratings_table};
+use crate::{DebateStore, StoreFuture, knowledge, memories, ratings_table};
 
 /// What a rebuild did: how many rows were not as the logs say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -39,16 +37,16 @@ const RATING_TABLES: [&str; 3] = ["ratings", "rating_history", "ballots"];
 /// their outcomes need not be parsed.
 const DEBATES_WITH_LESSON: &str = "debates AS d JOIN events AS e
     ON e.debate = d.n AND e.seq = (SELECT max(seq) FROM events WHERE debate = d.n)
-        AND d.status IS NOT NULL AND instr(e.body, '\"lesson\"') > 0";
+        AND d.status IS NOT NULL AND e.body LIKE '%\"lesson\"%'";
 
-impl SqliteStore {
+impl DebateStore {
     /// Makes the knowledge, memories and ratings of all debates again from the logs, and reports what differed.
     pub fn rebuild(&self) -> StoreFuture<'_, RebuildReport> {
         self.write(rebuild)
     }
 }
 
-fn rebuild(db: &Connection) -> Result<RebuildReport, StoreFault> {
+fn rebuild(db: &SqlDatabase) -> Result<RebuildReport, StoreFault> {
     let (memories, ratings) = (all_rows(db, &MEMORY_TABLES)?, all_rows(db, &RATING_TABLES)?);
     clear(db, &RATING_TABLES)?;
     let mut report = RebuildReport { knowledge: remove_orphans(db)?, ..RebuildReport::default() };
@@ -63,13 +61,13 @@ fn rebuild(db: &Connection) -> Result<RebuildReport, StoreFault> {
 }
 
 /// Makes the memories again, since a single observation cannot be undone.
-pub(crate) fn rebuild_memories(db: &Connection) -> Result<(), StoreFault> {
+pub(crate) fn rebuild_memories(db: &SqlDatabase) -> Result<(), StoreFault> {
     replay_memories(db, |_, _| Ok(()))
 }
 
 /// Makes the memories again, and calls `on_debate` for every debate on the way.
 fn replay_memories(
-    db: &Connection,
+    db: &SqlDatabase,
     mut on_debate: impl FnMut(&ClosedDebate, &DebateLesson) -> Result<(), StoreFault>,
 ) -> Result<(), StoreFault> {
     let old_texts = memory_texts(db)?;
@@ -77,7 +75,7 @@ fn replay_memories(
     clear(db, &MEMORY_TABLES)?;
     let mut resolutions = resolutions::observed(db)?.into_iter().peekable();
     let sql = format!("SELECT e.n, e.debate FROM {DEBATES_WITH_LESSON} ORDER BY e.n");
-    let closings: Vec<(i64, i64)> = db.read_all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let closings: Vec<(i64, i64)> = db.read_all(&sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for (event, debate) in closings {
         let Some((closed, lesson)) = read_closing(db, event, debate)? else { continue };
         while let Some(resolution) = resolutions.next_if(|resolution| resolution.after_event < event) {
@@ -91,66 +89,64 @@ fn replay_memories(
     renew_changed_vectors(db, &old_texts)
 }
 
-fn clear(db: &Connection, tables: &[&str]) -> rusqlite::Result<()> {
-    tables.iter().try_for_each(|table| db.run(&format!("DELETE FROM {table}"), []).map(drop))
+fn clear(db: &SqlDatabase, tables: &[&str]) -> SqlResult<()> {
+    tables.iter().try_for_each(|table| db.run(&format!("DELETE FROM {table}"), &[]).map(drop))
 }
 
-fn observe(db: &Connection, observed: &ObservedResolution) -> Result<(), StoreFault> {
+fn observe(db: &SqlDatabase, observed: &ObservedResolution) -> Result<(), StoreFault> {
     let ObservedResolution { debate, stored, .. } = observed;
-    let at_s = unix_seconds(db, &stored.at)?;
+    let at_s = unix_seconds(&stored.at);
     memories::observe_resolution(db, *debate, &stored.resolution, stored.turned_out, at_s)
 }
 
 /// The debate that closed with this event, and its lesson. `agon verify` reports events that cannot be read.
 fn read_closing(
-    db: &Connection,
+    db: &SqlDatabase,
     event: i64,
     debate: i64,
 ) -> Result<Option<(ClosedDebate, DebateLesson)>, StoreFault> {
-    let mut query = db.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
-    let mut rows = query.query([event])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
-    let Ok(LogEntry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
-    let receipt = LogReceipt::new(seq, row.get_ref(1)?.as_str()?);
+    let closing = db.read_first("SELECT body, hash FROM events WHERE n = ?1", sql_values![event], |row| {
+        Ok((serde_json::from_slice(row.bytes(0)?), row.get::<String>(1)?))
+    })?;
+    let Some((Ok(LogEntry { seq, at_ms, event: Event::Closed { outcome } }), hash)) = closing else {
+        return Ok(None);
+    };
+    let receipt = LogReceipt::new(seq, &hash);
     Ok(ClosedDebate::read(db, debate, at_ms, receipt)?.zip(outcome.lesson))
 }
 
 /// Removes entries that claim to come from a debate without a lesson, and returns how many there were.
-fn remove_orphans(db: &Connection) -> Result<u64, StoreFault> {
+fn remove_orphans(db: &SqlDatabase) -> Result<u64, StoreFault> {
     let sql = format!(
         "SELECT debate FROM knowledge
          WHERE debate IS NOT NULL AND debate NOT IN (SELECT e.debate FROM {DEBATES_WITH_LESSON})"
     );
     let mut removed = 0;
-    for debate in db.read_all(&sql, [], |row| row.get(0))? {
+    for debate in db.read_all(&sql, &[], |row| row.get(0))? {
         removed += u64::from(knowledge::remove_of_debate(db, debate)?);
     }
     Ok(removed)
 }
 
-fn memory_texts(db: &Connection) -> rusqlite::Result<BTreeMap<i64, String>> {
-    let texts = db.read_all("SELECT n, text FROM memories", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+fn memory_texts(db: &SqlDatabase) -> SqlResult<BTreeMap<i64, String>> {
+    let texts = db.read_all("SELECT n, text FROM memories", &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(texts.into_iter().collect())
 }
 
 /// Renews the vectors of the memories whose texts differ. The others keep theirs.
-fn renew_changed_vectors(db: &Connection, before: &BTreeMap<i64, String>) -> Result<(), StoreFault> {
+fn renew_changed_vectors(db: &SqlDatabase, before: &BTreeMap<i64, String>) -> Result<(), StoreFault> {
     let after = memory_texts(db)?;
     let mut changed = before.keys().chain(after.keys()).filter(|n| before.get(n) != after.get(n));
     changed.try_for_each(|n| vectors::renew(db, VectorSource::Memory, *n))
 }
 
-fn all_rows(db: &Connection, tables: &[&str]) -> rusqlite::Result<Vec<String>> {
+fn all_rows(db: &SqlDatabase, tables: &[&str]) -> SqlResult<Vec<String>> {
     let mut all = Vec::new();
     for table in tables {
-        let mut query = db.prepare(&format!("SELECT * FROM {table}"))?;
-        let columns = query.column_count();
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            let values: Vec<Value> = (0..columns).map(|column| row.get(column)).collect::<Result<_, _>>()?;
-            all.push(format!("{table} {values:?}"));
-        }
+        db.for_each(&format!("SELECT * FROM {table}"), &[], |row| {
+            all.push(format!("{table} {}", row.shown()?));
+            Ok(())
+        })?;
     }
     Ok(all)
 }

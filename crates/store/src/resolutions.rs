@@ -6,14 +6,13 @@ use agon_core::event::LogEntry;
 use agon_core::{DebateLesson, Event};
 use agon_engine::StoreError;
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use crate::closed_debates::unix_seconds;
 use crate::log_table::debate_row;
-use crate::sql::{CachedSql, sql_limit};
+use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_limit, sql_values};
 use crate::store_fault::{StoreFault, refused, unknown_debate};
-use crate::{SqliteStore, StoreFuture, memories, rebuild};
+use crate::{DebateStore, StoreFuture, memories, rebuild};
 
 /// A stored resolution. All resolutions of a debate are kept; the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,7 +28,7 @@ pub struct StoredResolution {
     pub turned_out: Option<OutcomeTruth>,
 }
 
-impl SqliteStore {
+impl DebateStore {
     /// Stores how a debate turned out and updates its agents' memories. It replaces an earlier resolution; saying the
     /// same again changes nothing. Refused for a debate that is not over and for a label without a proposal.
     ///
@@ -56,18 +55,20 @@ impl SqliteStore {
              ORDER BY resolutions.n DESC LIMIT ?1"
         );
         self.read(|db| {
-            Ok(db.read_all(&sql, [sql_limit(limit)], |row| Ok((row.get(5)?, read_resolution(row)?)))?)
+            Ok(db.read_all(&sql, sql_values![sql_limit(limit)], |row| {
+                Ok((row.get(5)?, read_resolution(row)?))
+            })?)
         })
     }
 
     /// All resolutions of a debate, in order. The last one counts.
     pub fn resolutions(&self, debate: &str) -> Result<Vec<StoredResolution>, StoreError> {
         let sql = format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n");
-        self.read(|db| Ok(db.read_all(&sql, [debate_row(db, debate)?], read_resolution)?))
+        self.read(|db| Ok(db.read_all(&sql, sql_values![debate_row(db, debate)?], read_resolution)?))
     }
 }
 
-fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<StoredResolution, StoreFault> {
+fn resolve(db: &SqlDatabase, id: &str, mut new: StoredResolution) -> Result<StoredResolution, StoreFault> {
     let (debate, lesson) = read_lesson(db, id)?;
     if let Some(lesson) = lesson {
         new.turned_out = truth_of_decision(id, &lesson, &new.resolution)?;
@@ -86,7 +87,7 @@ fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<Store
         }
         None => {
             insert(db, debate, &new)?;
-            let at_s = unix_seconds(db, &new.at)?;
+            let at_s = unix_seconds(&new.at);
             memories::observe_resolution(db, debate, &new.resolution, new.turned_out, at_s)?;
         }
     }
@@ -118,15 +119,15 @@ fn truth_of_decision(
 }
 
 /// The row of a closed debate, and its lesson if it has one.
-fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<DebateLesson>), StoreFault> {
+fn read_lesson(db: &SqlDatabase, id: &str) -> Result<(i64, Option<DebateLesson>), StoreFault> {
     let sql = "SELECT n, status IS NOT NULL FROM debates WHERE id = ?1";
-    let row = db.read_first(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let row = db.read_first(sql, sql_values![id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (n, closed): (i64, bool) = row.ok_or_else(|| unknown_debate(id))?;
     if !closed {
         return Err(refused(format!("debate {id} is not over: resolve it when it is")));
     }
     let sql = "SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1";
-    let body: Option<String> = db.read_first(sql, [n], |row| row.get(0))?;
+    let body: Option<String> = db.read_first(sql, sql_values![n], |row| row.get(0))?;
     match serde_json::from_str::<LogEntry>(&body.unwrap_or_default()).map(|entry| entry.event) {
         Ok(Event::Closed { outcome }) => Ok((n, outcome.lesson)),
         _ => Err(StoreFault::Failed(format!(
@@ -135,7 +136,7 @@ fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<DebateLesson>),
     }
 }
 
-fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqlite::Result<()> {
+fn insert(db: &SqlDatabase, debate: i64, resolution: &StoredResolution) -> SqlResult<()> {
     let StoredResolution { resolution, note, at, turned_out } = resolution;
     let (kind, value) = match resolution {
         DebateResolution::Winner(label) => ("winner", label.as_str()),
@@ -144,7 +145,7 @@ fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqli
     db.run(
         "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
-        params![debate, kind, value, note, at, turned_out.map(OutcomeTruth::name)],
+        sql_values![debate, kind, value, note, at, turned_out.map(OutcomeTruth::name)],
     )?;
     Ok(())
 }
@@ -152,10 +153,10 @@ fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqli
 /// The columns that [`read_resolution`] reads, in its order.
 const RESOLUTION_COLUMNS: &str = "kind, value, note, at, turned_out";
 
-fn read_resolution(row: &Row<'_>) -> rusqlite::Result<StoredResolution> {
+fn read_resolution(row: &SqlRow<'_>) -> SqlResult<StoredResolution> {
     let turned_out: Option<String> = row.get(4)?;
     Ok(StoredResolution {
-        resolution: resolution_from_columns(row.get_ref(0)?.as_str()?, row.get(1)?),
+        resolution: resolution_from_columns(row.text(0)?, row.get(1)?),
         note: row.get(2)?,
         at: row.get(3)?,
         turned_out: turned_out.as_deref().and_then(OutcomeTruth::from_name),
@@ -171,10 +172,10 @@ pub(crate) fn resolution_from_columns(kind: &str, value: String) -> DebateResolu
 }
 
 /// A debate's last resolution, the one that counts.
-pub(crate) fn last(db: &Connection, debate: i64) -> rusqlite::Result<Option<StoredResolution>> {
+pub(crate) fn last(db: &SqlDatabase, debate: i64) -> SqlResult<Option<StoredResolution>> {
     let sql =
         format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n DESC LIMIT 1");
-    db.read_first(&sql, [debate], read_resolution)
+    db.read_first(&sql, sql_values![debate], read_resolution)
 }
 
 /// The resolution that a debate's memories observe.
@@ -190,9 +191,9 @@ pub(crate) struct ObservedResolution {
 
 /// The resolutions that memories observe, in order. For each debate this is its last resolution; if that was repeated with
 /// new notes, the first time it was said.
-pub(crate) fn observed(db: &Connection) -> rusqlite::Result<Vec<ObservedResolution>> {
+pub(crate) fn observed(db: &SqlDatabase) -> SqlResult<Vec<ObservedResolution>> {
     let sql = format!("SELECT {RESOLUTION_COLUMNS}, n, after_event, debate FROM resolutions ORDER BY n");
-    let all = db.read_all(&sql, [], |row| {
+    let all = db.read_all(&sql, &[], |row| {
         let (n, after_event, debate) = (row.get(5)?, row.get(6)?, row.get(7)?);
         Ok(ObservedResolution { n, after_event, debate, stored: read_resolution(row)? })
     })?;

@@ -7,14 +7,14 @@
 use std::borrow::Cow;
 
 use agon_engine::StoreError;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+use rusqlite::ErrorCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::SqliteStore;
-use crate::debate_list::{LISTED_COLUMNS, ListedDebate, StatusReader};
-use crate::sql::{CachedSql, sql_limit};
+use crate::debate_list::{ListedDebate, StatusReader};
+use crate::sql::{SqlDatabase, SqlFault, SqlResult, TransactionKind, sql_values};
 use crate::store_fault::{GIVE_ACCESS, StoreFault};
+use crate::{DebateStore, postgres, sqlite};
 
 /// Marks the start of a match in a [`SearchHit`]'s snippet. It never occurs in the text itself.
 pub const HIT_START: char = '\u{2}';
@@ -43,21 +43,29 @@ const BATCH_BYTES: usize = 4 << 20;
 /// How many debates that match are ranked. If more match, the newest are.
 const RANKED_MAX: usize = 500;
 
-impl SqliteStore {
+/// The words of a search as a database takes them.
+pub(crate) struct WordQuery {
+    /// All of them.
+    pub(crate) whole: String,
+    /// The same, and the last one is the beginning of a word.
+    pub(crate) begun: String,
+}
+
+impl DebateStore {
     /// The debates whose question, replies or verdict have all the words, best first. If there are fewer than `limit`, those follow, the
     /// newest first, in which the last word is the beginning of a word. Case and accents do not matter.
     pub fn search_debates(&self, words: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
-        let Some(terms) = fts_query(words) else { return Ok(Vec::new()) };
         self.read(|db| {
+            let Some(query) = word_query(db, words) else { return Ok(Vec::new()) };
             update_index(db)?;
-            let mut statuses = StatusReader::new(self.path());
+            let mut statuses = StatusReader::new(db, self.place())?;
             let mut hits = Vec::new();
-            for debate in ranked_debates(db, &terms, limit)? {
-                hits.extend(read_hits(db, &terms, Some(debate), 1, &mut statuses)?);
+            for debate in ranked_debates(db, &query.whole, limit)? {
+                hits.extend(read_hits(db, &query.whole, Some(debate), 1, &mut statuses)?);
             }
             // Finding the beginnings of words reads all that begin so, so it comes last and only where it is needed.
             if hits.len() < limit {
-                let begun = read_hits(db, &format!("{terms}*"), None, limit, &mut statuses)?;
+                let begun = read_hits(db, &query.begun, None, limit, &mut statuses)?;
                 let is_new = |hit: &SearchHit| hits.iter().all(|known| known.id != hit.id);
                 let new: Vec<SearchHit> = begun.into_iter().filter(is_new).collect();
                 hits.extend(new);
@@ -68,115 +76,131 @@ impl SqliteStore {
     }
 }
 
+/// The words as a query, none of which is read as syntax. `None` if there are no words.
+fn word_query(db: &SqlDatabase, words: &str) -> Option<WordQuery> {
+    let words = words
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| word.chars().any(char::is_alphanumeric));
+    match db {
+        SqlDatabase::Sqlite(_) => sqlite::word_query(words),
+        SqlDatabase::Postgres(_) => postgres::word_query(words),
+    }
+}
+
 /// The rows of the debates that match, best first.
-fn ranked_debates(db: &Connection, terms: &str, limit: usize) -> rusqlite::Result<Vec<i64>> {
-    // A match in the question weighs more than one in the verdict, and that more than one in a reply.
-    let sql = "SELECT rowid, bm25(search, 4.0, 2.0, 1.0) FROM search WHERE search MATCH ?1
-               ORDER BY rowid DESC LIMIT ?2";
-    let most = sql_limit(limit.max(RANKED_MAX));
-    let mut found: Vec<(i64, f64)> =
-        db.read_all(sql, params![terms, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
+fn ranked_debates(db: &SqlDatabase, terms: &str, limit: usize) -> SqlResult<Vec<i64>> {
+    let most = limit.max(RANKED_MAX);
+    let mut found = match db {
+        SqlDatabase::Sqlite(_) => sqlite::ranked_debates(db, terms, most)?,
+        SqlDatabase::Postgres(_) => postgres::ranked_debates(db, terms, most)?,
+    };
     // The sort is stable, so of equal debates the newest stays first.
-    found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Ok(found.into_iter().take(limit).map(|(debate, _)| debate).collect())
 }
 
 /// The debates that match, the newest first, or only the one in this row.
 fn read_hits(
-    db: &Connection,
+    db: &SqlDatabase,
     terms: &str,
     debate: Option<i64>,
     limit: usize,
     statuses: &mut StatusReader<'_>,
-) -> rusqlite::Result<Vec<SearchHit>> {
-    let row = if debate.is_some() { "AND rowid = ?3" } else { "AND ?3 IS NULL" };
-    let sql = format!(
-        "SELECT {LISTED_COLUMNS}, snippet FROM debates JOIN (
-             SELECT rowid AS n, snippet(search, -1, char(2), char(3), '…', 20) AS snippet
-             FROM search WHERE search MATCH ?1 {row} ORDER BY rowid DESC LIMIT ?2
-         ) USING (n) ORDER BY n DESC"
-    );
-    db.read_all(&sql, params![terms, sql_limit(limit), debate], |row| {
-        let ListedDebate { id, protocol, question, status, created_at, .. } = statuses.listed(row)?;
-        Ok(SearchHit { id, protocol, question, status, created_at, snippet: row.get(7)? })
-    })
+) -> SqlResult<Vec<SearchHit>> {
+    match db {
+        SqlDatabase::Sqlite(_) => sqlite::read_hits(db, terms, debate, limit, statuses),
+        SqlDatabase::Postgres(_) => postgres::read_hits(db, terms, debate, limit, statuses),
+    }
 }
 
-/// The words as an FTS5 query, each quoted so that none is read as syntax. `None` if there are no words.
-fn fts_query(words: &str) -> Option<String> {
-    let quoted: Vec<String> = words
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| word.chars().any(char::is_alphanumeric))
-        .map(|word| format!("\"{}\"", word.replace('"', "\"\"")))
-        .collect();
-    (!quoted.is_empty()).then(|| quoted.join(" "))
+impl SearchHit {
+    pub(crate) fn new(debate: ListedDebate, snippet: String) -> Self {
+        let ListedDebate { id, protocol, question, status, created_at, .. } = debate;
+        Self { id, protocol, question, status, created_at, snippet }
+    }
 }
 
-fn update_index(db: &mut Connection) -> Result<(), StoreFault> {
+fn update_index(db: &SqlDatabase) -> Result<(), StoreFault> {
     match index_backlog(db) {
         // An error is better than results that silently miss debates.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Err(StoreFault::Failed(
-            format!("its index is not up to date, and it can only be read: {GIVE_ACCESS}"),
-        )),
-        indexed => Ok(indexed?),
+        Err(StoreFault::Sql(SqlFault::Sqlite(error)))
+            if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) =>
+        {
+            Err(StoreFault::Failed(format!(
+                "its index is not up to date, and it can only be read: {GIVE_ACCESS}"
+            )))
+        }
+        indexed => indexed,
     }
 }
 
 /// Indexes what the index does not have yet.
-fn index_backlog(db: &mut Connection) -> rusqlite::Result<()> {
+fn index_backlog(db: &SqlDatabase) -> Result<(), StoreFault> {
     let sql = "SELECT b.debate FROM search_backlog AS b
                WHERE b.events < (SELECT coalesce(max(seq) + 1, 0) FROM events WHERE debate = b.debate)";
-    let behind: Vec<i64> = db.read_all(sql, [], |row| row.get(0))?;
+    let behind: Vec<i64> = db.read_all(sql, &[], |row| row.get(0))?;
     let mut waiting = behind.into_iter().peekable();
     while waiting.peek().is_some() {
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut bytes = 0;
-        while bytes < BATCH_BYTES
-            && let Some(debate) = waiting.next()
-        {
-            bytes += index_debate(&transaction, debate)?;
-        }
-        transaction.commit()?;
+        db.in_transaction(TransactionKind::Write, |db| {
+            let mut bytes = 0;
+            while bytes < BATCH_BYTES
+                && let Some(debate) = waiting.next()
+            {
+                bytes += index_debate(db, debate)?;
+            }
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
 /// Notes that a debate has begun.
-pub(crate) fn add_to_backlog(db: &Connection, debate: i64) -> rusqlite::Result<()> {
-    db.run("INSERT INTO search_backlog (debate, events) VALUES (?1, 0)", [debate])?;
+pub(crate) fn add_to_backlog(db: &SqlDatabase, debate: i64) -> SqlResult<()> {
+    db.run("INSERT INTO search_backlog (debate, events) VALUES (?1, 0)", sql_values![debate])?;
     Ok(())
 }
 
 /// Indexes all of a debate: all its words are one document, whenever they were said. Returns how many bytes they have.
-pub(crate) fn index_debate(db: &Connection, debate: i64) -> rusqlite::Result<usize> {
-    let mut query = db.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq")?;
-    let mut rows = query.query([debate])?;
+pub(crate) fn index_debate(db: &SqlDatabase, debate: i64) -> SqlResult<usize> {
     let (mut text, mut events) = (SearchableText::default(), 0_i64);
-    while let Some(row) = rows.next()? {
+    let sql = "SELECT body FROM events WHERE debate = ?1 ORDER BY seq";
+    db.for_each(sql, sql_values![debate], |row| {
         // `agon verify` reports events that cannot be read. The rest can still be found.
-        if let Ok(event) = serde_json::from_slice(row.get_ref(0)?.as_bytes()?) {
+        if let Ok(event) = serde_json::from_slice(row.bytes(0)?) {
             text.add_event(event);
         }
         events += 1;
+        Ok(())
+    })?;
+    match db {
+        SqlDatabase::Sqlite(_) => sqlite::index_debate(db, debate, &text)?,
+        SqlDatabase::Postgres(_) => postgres::index_debate(db, debate, &text)?,
     }
-    let SearchableText { question, verdict, replies, is_over } = &text;
-    db.run(
-        "INSERT OR REPLACE INTO search (rowid, question, verdict, replies) VALUES (?1, ?2, ?3, ?4)",
-        params![debate, question, verdict, replies],
-    )?;
-    match is_over {
-        true => db.run("DELETE FROM search_backlog WHERE debate = ?1", [debate])?,
-        false => db.run("UPDATE search_backlog SET events = ?2 WHERE debate = ?1", [debate, events])?,
+    match text.is_over {
+        true => db.run("DELETE FROM search_backlog WHERE debate = ?1", sql_values![debate])?,
+        false => {
+            let sql = "UPDATE search_backlog SET events = ?2 WHERE debate = ?1";
+            db.run(sql, sql_values![debate, events])?
+        }
     };
-    Ok(question.len() + verdict.len() + replies.len())
+    Ok(text.question.len() + text.verdict.len() + text.replies.len())
+}
+
+/// Removes a debate from the index.
+pub(crate) fn unindex_debate(db: &SqlDatabase, debate: i64) -> SqlResult<()> {
+    match db {
+        SqlDatabase::Sqlite(_) => db.run("DELETE FROM search WHERE rowid = ?1", sql_values![debate]),
+        SqlDatabase::Postgres(_) => db.run("DELETE FROM search WHERE debate = ?1", sql_values![debate]),
+    }
+    .map(drop)
 }
 
 /// The text of a debate as the index stores it.
 #[derive(Default)]
-struct SearchableText {
-    question: String,
-    verdict: String,
-    replies: String,
+pub(crate) struct SearchableText {
+    pub(crate) question: String,
+    pub(crate) verdict: String,
+    pub(crate) replies: String,
     is_over: bool,
 }
 

@@ -4,11 +4,12 @@ use std::io;
 
 use agon_engine::StoreError;
 use rusqlite::ErrorCode;
-use rusqlite::types::FromSqlError;
 
-use crate::store_path::BUSY_TIMEOUT;
+use crate::postgres::server_sentence;
+use crate::sql::SqlFault;
+use crate::sqlite::BUSY_TIMEOUT;
 
-/// An error inside the store. [`StorePath::explain`](crate::store_path::StorePath::explain) adds the file and turns it
+/// An error inside the store. [`StorePlace::explain`](crate::store_place::StorePlace::explain) adds where it is and turns it
 /// into a [`StoreError`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreFault {
@@ -21,7 +22,7 @@ pub(crate) enum StoreFault {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
-    Sql(#[from] rusqlite::Error),
+    Sql(#[from] SqlFault),
 }
 
 /// A request that cannot be carried out, with the sentence that says why.
@@ -34,8 +35,8 @@ pub(crate) fn unknown_debate(id: &str) -> StoreFault {
     StoreFault::Refused(StoreError::Unknown(id.to_owned()))
 }
 
-impl From<FromSqlError> for StoreFault {
-    fn from(error: FromSqlError) -> Self {
+impl From<rusqlite::Error> for StoreFault {
+    fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error.into())
     }
 }
@@ -53,8 +54,16 @@ pub(crate) fn io_sentence(error: &io::Error) -> String {
     }
 }
 
-/// What to tell the user when SQLite refuses.
-pub(crate) fn sql_sentence(error: &rusqlite::Error) -> String {
+/// What to tell the user when the database refuses.
+pub(crate) fn sql_sentence(fault: &SqlFault) -> String {
+    match fault {
+        SqlFault::Sqlite(error) => sqlite_sentence(error),
+        SqlFault::Postgres(error) => server_sentence(error),
+        SqlFault::Value(_) => format!("{fault}; `agon doctor` checks the store"),
+    }
+}
+
+fn sqlite_sentence(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => DISK_FULL.into(),
         Some(ErrorCode::SystemIoFailure) => {

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use agon_engine::StoreError;
-use rusqlite::{Connection, params};
 
-use crate::sql::{CachedSql, sql_limit};
+use crate::sql::{SqlDatabase, SqlResult, ToSqlValue, sql_limit, sql_values};
 use crate::store_fault::StoreFault;
-use crate::{SqliteStore, StoreFuture};
+use crate::{DebateStore, StoreFuture};
 
 /// How many vectors share a row of signs.
 const BLOCK_VECTORS: usize = 2_048;
@@ -15,7 +14,7 @@ const BLOCK_VECTORS: usize = 2_048;
 /// The most dimensions that a vector may have.
 const DIMENSIONS_MAX: usize = 16_384;
 
-impl SqliteStore {
+impl DebateStore {
     /// The ids and texts of entries and memories that have no vector of this model yet, entries first.
     pub fn texts_without_vectors(
         &self,
@@ -73,18 +72,18 @@ impl VectorSource {
     /// SQL for a row's public id and for the text that its vector is made of.
     fn id_and_text(self) -> (&'static str, &'static str) {
         match self {
-            Self::Knowledge => ("id", "title || char(10) || text"),
+            Self::Knowledge => ("id", "title || '\n' || text"),
             Self::Memory => ("'m-' || n", "text"),
         }
     }
 }
 
 fn texts_without_vectors(
-    db: &Connection,
+    db: &SqlDatabase,
     model: &str,
     source: VectorSource,
     limit: usize,
-) -> rusqlite::Result<Vec<(String, String)>> {
+) -> SqlResult<Vec<(String, String)>> {
     let ((table, condition), (id, text), progress) =
         (source.table(), source.id_and_text(), source.progress());
     let sql = format!(
@@ -94,10 +93,12 @@ fn texts_without_vectors(
                  AND model = (SELECT n FROM embedding_models WHERE name = ?1))
          ORDER BY n LIMIT ?3"
     );
-    db.read_all(&sql, params![model, source.number(), sql_limit(limit)], |row| Ok((row.get(0)?, row.get(1)?)))
+    db.read_all(&sql, sql_values![model, source.number(), sql_limit(limit)], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
 }
 
-fn add(db: &Connection, model: &str, vectors: &[(String, String, Vec<f32>)]) -> Result<(), StoreFault> {
+fn add(db: &SqlDatabase, model: &str, vectors: &[(String, String, Vec<f32>)]) -> Result<(), StoreFault> {
     let Some((.., first)) = vectors.first() else { return Ok(()) };
     let dimensions = first.len();
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
@@ -111,8 +112,8 @@ fn add(db: &Connection, model: &str, vectors: &[(String, String, Vec<f32>)]) -> 
             "{model} gave vectors of different lengths ({lengths}): use another model"
         )));
     }
-    let sql = "INSERT OR IGNORE INTO embedding_models (name, dimensions) VALUES (?1, ?2)";
-    db.run(sql, params![model, dimensions as i64])?;
+    let sql = "INSERT INTO embedding_models (name, dimensions) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+    db.run(sql, sql_values![model, dimensions as i64])?;
     let model_row = model_row(db, model, dimensions)?.ok_or_else(|| {
         StoreFault::Failed(format!("the vectors of {model} could not be stored: try again"))
     })?;
@@ -133,9 +134,9 @@ fn add(db: &Connection, model: &str, vectors: &[(String, String, Vec<f32>)]) -> 
 }
 
 /// The row of a model that has vectors here, or `None`.
-pub(crate) fn model_row(db: &Connection, model: &str, dimensions: usize) -> Result<Option<i64>, StoreFault> {
+pub(crate) fn model_row(db: &SqlDatabase, model: &str, dimensions: usize) -> Result<Option<i64>, StoreFault> {
     let sql = "SELECT n, dimensions FROM embedding_models WHERE name = ?1";
-    match db.read_first(sql, [model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))? {
+    match db.read_first(sql, sql_values![model], |row| Ok((row.get(0)?, row.get::<i64>(1)?)))? {
         Some((_, stored)) if stored != dimensions as i64 => Err(StoreFault::Failed(format!(
             "the vectors of {model} have {stored} numbers here, but now {dimensions}: give the other model another name"
         ))),
@@ -144,35 +145,37 @@ pub(crate) fn model_row(db: &Connection, model: &str, dimensions: usize) -> Resu
 }
 
 /// The entry or memory with this id, if it still has this text: it may have changed since its vector was asked for.
-fn find_item(db: &Connection, id: &str, text: &str) -> rusqlite::Result<Option<(VectorSource, i64)>> {
-    let (source, has_id) = match id.strip_prefix("m-") {
-        Some(_) => (VectorSource::Memory, "n = CAST(substr(?1, 3) AS INTEGER)"),
-        None => (VectorSource::Knowledge, "id = ?1"),
+fn find_item(db: &SqlDatabase, id: &str, text: &str) -> SqlResult<Option<(VectorSource, i64)>> {
+    let memory: Option<i64> = id.strip_prefix("m-").map(|n| n.parse().unwrap_or_default());
+    let (source, column, key) = match &memory {
+        Some(n) => (VectorSource::Memory, "n", n.sql_value()),
+        None => (VectorSource::Knowledge, "id", id.sql_value()),
     };
     let ((table, condition), (_, stored_text)) = (source.table(), source.id_and_text());
-    let sql = format!("SELECT n FROM {table} WHERE {has_id} AND {condition} AND {stored_text} = ?2");
-    db.read_first(&sql, [id, text], |row| Ok((source, row.get(0)?)))
+    let sql = format!("SELECT n FROM {table} WHERE {column} = ?1 AND {condition} AND {stored_text} = ?2");
+    db.read_first(&sql, &[key, text.sql_value()], |row| Ok((source, row.get(0)?)))
 }
 
 /// Stores one vector in place of an older one, and returns its row.
 fn put(
-    db: &Connection,
+    db: &SqlDatabase,
     model: i64,
     source: VectorSource,
     item: i64,
     vector: &[f32],
 ) -> Result<i64, StoreFault> {
     let sql = "SELECT n FROM vectors WHERE model = ?1 AND source = ?2 AND item = ?3";
-    if let Some(n) = db.read_first(sql, [model, source.number(), item], |row| row.get(0))? {
+    if let Some(n) = db.read_first(sql, sql_values![model, source.number(), item], |row| row.get(0))? {
         delete(db, model, source, n)?;
     }
     let (scale, bytes) = quantize(vector);
-    let sql = "INSERT INTO vectors (model, source, item, scale, bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
-    Ok(db.insert(sql, params![model, source.number(), item, scale, bytes])?)
+    let sql =
+        "INSERT INTO vectors (model, source, item, scale, bytes) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING n";
+    Ok(db.insert(sql, sql_values![model, source.number(), item, scale, bytes])?)
 }
 
 /// Moves a model's progress to just before the first row without a vector.
-fn update_progress(db: &Connection, model: i64, source: VectorSource) -> Result<(), StoreFault> {
+fn update_progress(db: &SqlDatabase, model: i64, source: VectorSource) -> Result<(), StoreFault> {
     let ((table, condition), progress) = (source.table(), source.progress());
     let sql = format!(
         "UPDATE embedding_models SET {progress} = coalesce(
@@ -182,30 +185,31 @@ fn update_progress(db: &Connection, model: i64, source: VectorSource) -> Result<
              (SELECT max(n) FROM {table}), 0)
          WHERE n = ?1"
     );
-    db.run(&sql, [model, source.number()])?;
+    db.run(&sql, sql_values![model, source.number()])?;
     Ok(())
 }
 
 /// Removes the vectors of an entry or memory whose text has changed, so that it gets new ones.
-pub(crate) fn renew(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+pub(crate) fn renew(db: &SqlDatabase, source: VectorSource, item: i64) -> Result<(), StoreFault> {
     remove(db, source, item)?;
     let progress = source.progress();
-    db.run(&format!("UPDATE embedding_models SET {progress} = min({progress}, ?1 - 1)"), [item])?;
+    let sql = format!("UPDATE embedding_models SET {progress} = ?1 WHERE {progress} > ?1");
+    db.run(&sql, sql_values![item - 1])?;
     Ok(())
 }
 
 /// Removes all vectors of an entry or memory.
-pub(crate) fn remove(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+pub(crate) fn remove(db: &SqlDatabase, source: VectorSource, item: i64) -> Result<(), StoreFault> {
     // The join lets SQLite use the index on (model, source, item).
     let sql = "SELECT v.model, v.n FROM embedding_models AS m JOIN vectors AS v ON v.model = m.n
          WHERE v.source = ?1 AND v.item = ?2";
     let found: Vec<(i64, i64)> =
-        db.read_all(sql, [source.number(), item], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        db.read_all(sql, sql_values![source.number(), item], |row| Ok((row.get(0)?, row.get(1)?)))?;
     found.into_iter().try_for_each(|(model, n)| delete(db, model, source, n))
 }
 
-fn delete(db: &Connection, model: i64, source: VectorSource, n: i64) -> Result<(), StoreFault> {
-    db.run("DELETE FROM vectors WHERE n = ?1", [n])?;
+fn delete(db: &SqlDatabase, model: i64, source: VectorSource, n: i64) -> Result<(), StoreFault> {
+    db.run("DELETE FROM vectors WHERE n = ?1", sql_values![n])?;
     if source == VectorSource::Knowledge
         && let Some(mut block) = SignBlock::read(db, model, n)?
     {
@@ -219,26 +223,23 @@ fn delete(db: &Connection, model: i64, source: VectorSource, n: i64) -> Result<(
 pub(crate) struct MemoryVectorProgress(Vec<(i64, i64)>);
 
 /// Sets the vectors of all memories aside while memories are rebuilt: their intermediate texts need no vectors.
-pub(crate) fn set_memory_vectors_aside(db: &Connection) -> rusqlite::Result<MemoryVectorProgress> {
-    db.run("UPDATE vectors SET source = 2 WHERE source = 1", [])?;
-    let models = db.read_all("SELECT n, memories_done FROM embedding_models", [], |row| {
+pub(crate) fn set_memory_vectors_aside(db: &SqlDatabase) -> SqlResult<MemoryVectorProgress> {
+    db.run("UPDATE vectors SET source = 2 WHERE source = 1", &[])?;
+    let models = db.read_all("SELECT n, memories_done FROM embedding_models", &[], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?;
     Ok(MemoryVectorProgress(models))
 }
 
 /// Puts the vectors back.
-pub(crate) fn restore_memory_vectors(
-    db: &Connection,
-    progress: MemoryVectorProgress,
-) -> rusqlite::Result<()> {
-    db.run("UPDATE vectors SET source = 1 WHERE source = 2", [])?;
+pub(crate) fn restore_memory_vectors(db: &SqlDatabase, progress: MemoryVectorProgress) -> SqlResult<()> {
+    db.run("UPDATE vectors SET source = 1 WHERE source = 2", &[])?;
     let sql = "UPDATE embedding_models SET memories_done = ?2 WHERE n = ?1";
-    progress.0.into_iter().try_for_each(|(n, done)| db.run(sql, [n, done]).map(drop))
+    progress.0.into_iter().try_for_each(|(n, done)| db.run(sql, sql_values![n, done]).map(drop))
 }
 
 /// Adds signs to the model's last block, and starts new blocks when it is full. The rows are the largest of all vectors.
-fn append_signs(db: &Connection, model: i64, signs: &[(i64, VectorSigns)]) -> rusqlite::Result<()> {
+fn append_signs(db: &SqlDatabase, model: i64, signs: &[(i64, VectorSigns)]) -> SqlResult<()> {
     let Some((first, _)) = signs.first() else { return Ok(()) };
     let mut block = SignBlock::read(db, model, *first)?.unwrap_or_else(|| SignBlock::new(*first));
     for (n, signs) in signs {
@@ -265,17 +266,18 @@ impl SignBlock {
     }
 
     /// The block that holds, or would hold, the signs of the vector in row `n`.
-    fn read(db: &Connection, model: i64, n: i64) -> rusqlite::Result<Option<Self>> {
+    fn read(db: &SqlDatabase, model: i64, n: i64) -> SqlResult<Option<Self>> {
         let sql = "SELECT first, vectors, bits FROM vector_signs WHERE model = ?1 AND first <= ?2
              ORDER BY first DESC LIMIT 1";
-        db.read_first(sql, [model, n], |row| {
+        db.read_first(sql, sql_values![model, n], |row| {
             Ok(Self { first: row.get(0)?, rows: row.get(1)?, bits: row.get(2)? })
         })
     }
 
-    fn write(&self, db: &Connection, model: i64) -> rusqlite::Result<()> {
-        let sql = "INSERT OR REPLACE INTO vector_signs (model, first, vectors, bits) VALUES (?1, ?2, ?3, ?4)";
-        db.run(sql, params![model, self.first, self.rows, self.bits]).map(drop)
+    fn write(&self, db: &SqlDatabase, model: i64) -> SqlResult<()> {
+        let sql = "INSERT INTO vector_signs (model, first, vectors, bits) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (model, first) DO UPDATE SET vectors = excluded.vectors, bits = excluded.bits";
+        db.run(sql, sql_values![model, self.first, self.rows, self.bits]).map(drop)
     }
 
     fn remove(&mut self, n: i64) {

@@ -46,7 +46,7 @@ pub fn debate_spans(records: &[LogRecord], content: SpanContent<'_>) -> Result<V
         SpanContent::Omitted => (false, HashMap::new()),
         SpanContent::Captured(protocol) => (true, prompts_of(protocol, records)),
     };
-    let opened_s = timestamps::unix_seconds(&debate.brief.created_at).unwrap_or_default();
+    let opened_s = timestamps::seconds(&debate.brief.created_at).unwrap_or_default();
     let trace = TraceMaker {
         trace_id: trace_id(&debate.brief.id).to_vec(),
         opened_ns: opened_s.saturating_mul(NANOS_PER_S),

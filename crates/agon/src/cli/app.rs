@@ -11,7 +11,7 @@ use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
 use agon_experiments::eval::find_grading;
 use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use clap::ArgMatches;
 
 use super::arguments;
@@ -24,6 +24,8 @@ use super::runtime::block_on;
 use super::telemetry::TelemetryNotes;
 use super::verification::RawLog;
 use super::{deliveries, knowledge_index, output, telemetry, terminal_pause};
+use crate::worker::remote_debates::RemoteDebates;
+use crate::worker::restate_client::RestateClient;
 
 /// The parts that a verb works with.
 pub struct App<'a> {
@@ -87,13 +89,13 @@ impl<'a> App<'a> {
     }
 
     /// The store, created if it does not exist.
-    pub fn store(&self) -> Result<SqliteStore, CliError> {
+    pub fn store(&self) -> Result<DebateStore, CliError> {
         open_store(&self.store_file()?)
     }
 
     /// The store for verbs that only read. `None` if nothing was ever stored; an error if `--db` names a file that does
     /// not exist.
-    pub fn store_to_read(&self) -> Result<Option<SqliteStore>, CliError> {
+    pub fn store_to_read(&self) -> Result<Option<DebateStore>, CliError> {
         match self.args.get_one::<PathBuf>("db") {
             Some(file) if !file.exists() => {
                 Err(CliError::file(file, "there is no such store: check the path"))
@@ -103,13 +105,13 @@ impl<'a> App<'a> {
     }
 
     /// The store, if it exists.
-    pub fn existing_store(&self) -> Result<Option<SqliteStore>, CliError> {
+    pub fn existing_store(&self) -> Result<Option<DebateStore>, CliError> {
         let file = self.store_file()?;
         if !file.exists() {
             return Ok(None);
         }
         // A store on a full or write-protected disk can still be read. If that fails too, the first error says why.
-        let store = open_store(&file).or_else(|error| SqliteStore::open_to_read(&file).map_err(|_| error));
+        let store = open_store(&file).or_else(|error| DebateStore::open_to_read(&file).map_err(|_| error));
         store.map(Some)
     }
 
@@ -129,7 +131,7 @@ impl<'a> App<'a> {
     }
 
     /// An engine that keeps its logs in `store` and looks up knowledge there.
-    pub fn engine(&self, store: &SqliteStore) -> Result<Engine, CliError> {
+    pub fn engine(&self, store: &DebateStore) -> Result<Engine, CliError> {
         let configuration = self.configuration()?;
         let directory = ModelDirectory::new(
             self.catalogue()?.clone(),
@@ -143,9 +145,22 @@ impl<'a> App<'a> {
         Ok(Engine::new(Arc::new(directory), store, configuration.engine.clone()))
     }
 
+    /// The workers that `--restate` names, if it is given.
+    pub fn workers(&self, store: &DebateStore) -> Result<Option<RemoteDebates>, CliError> {
+        let Some(client) = self.restate_client()? else { return Ok(None) };
+        Ok(Some(RemoteDebates::new(client, store.clone())))
+    }
+
+    /// The server that `--restate` names, if it is given.
+    pub fn restate_client(&self) -> Result<Option<RestateClient>, CliError> {
+        let text = |name: &str| self.args.get_one::<String>(name).map(String::as_str);
+        let Some(url) = text("restate") else { return Ok(None) };
+        block_on(RestateClient::connect(url, text("restate-admin")))?.map(Some)
+    }
+
     /// Delivers the results of one debate, or all that are due, and indexes what was learned. Problems are printed, but
     /// they do not change the result of the debate; a later run makes up for them.
-    pub fn deliver_and_index(&self, store: &SqliteStore, debate: Option<&str>) -> Result<(), CliError> {
+    pub fn deliver_and_index(&self, store: &DebateStore, debate: Option<&str>) -> Result<(), CliError> {
         let catalogue = self.catalogue()?;
         block_on(async {
             let report = deliveries::deliver(store, debate, deliveries::PATIENCE).await;
@@ -166,8 +181,8 @@ pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
 }
 
 /// The store in this file, created if it does not exist.
-pub fn open_store(file: &Path) -> Result<SqliteStore, CliError> {
-    SqliteStore::open(file).map_err(|error| match error {
+pub fn open_store(file: &Path) -> Result<DebateStore, CliError> {
+    DebateStore::open(file).map_err(|error| match error {
         StoreError::Failed { why, .. } => CliError::file(file, why),
         other => other.into(),
     })
@@ -190,7 +205,7 @@ pub fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
 
 /// A debate in a store.
 pub struct DebateHandle {
-    pub store: SqliteStore,
+    pub store: DebateStore,
     /// The debate's full id.
     pub id: String,
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use agon_report::GateFormat;
-use clap::builder::{PossibleValuesParser, StyledStr};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::limits::{LimitOverrides, parse_seconds, parse_usd, whole_number};
@@ -43,6 +43,22 @@ pub fn config() -> [Arg; 2] {
 pub fn store() -> Arg {
     let help = "The store [default: AGON_HOME/agon.db, else agon.db in the data folder]";
     path_option("db", "FILE", help).help_heading("Files")
+}
+
+/// `--restate` and `--restate-admin`, for verbs that submit debates to workers.
+pub fn workers() -> [Arg; 2] {
+    let submit =
+        "Run on the workers of this Restate server instead of in this process, for instance http://HOST:8080";
+    restate(submit).map(|arg| arg.help_heading("Workers"))
+}
+
+/// The address of a Restate server.
+pub fn restate(help: &'static str) -> [Arg; 2] {
+    let option = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("URL").help(help).value_parser(NonEmptyStringValueParser::new())
+    };
+    let admin = "Where that server is administered, if not on port 9070 of the same host";
+    [option("restate", help), option("restate-admin", admin).requires("restate")]
 }
 
 /// ` --db FILE`, for a command that is printed and must use the same store; empty if the option was not given.

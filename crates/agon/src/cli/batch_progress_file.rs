@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agon_engine::{BudgetUse, StoreError};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ impl BatchProgressFile {
     }
 
     /// What the debates of earlier runs have used, by their logs. A debate that was begun and has no log made no call.
-    pub fn used_before(&self, store: &SqliteStore) -> Result<BudgetUse, CliError> {
+    pub fn used_before(&self, store: &DebateStore) -> Result<BudgetUse, CliError> {
         let mut used = BudgetUse::default();
         for (id, has_outcome) in &self.earlier {
             let handle = DebateHandle { store: store.clone(), id: id.clone() };

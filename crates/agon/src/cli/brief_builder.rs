@@ -11,7 +11,7 @@ use agon_core::{
 };
 use agon_engine::ModelSource as _;
 use agon_models::ModelCatalogue;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde_json::{Map, Value};
 
 use super::arguments::{CliArguments, TIMEOUT_KEY};
@@ -38,7 +38,7 @@ pub struct BriefBuilder {
     limits: DebateLimits,
     seed: Option<u64>,
     /// The store that knows how the agents did before.
-    store: Option<SqliteStore>,
+    store: Option<DebateStore>,
     /// `--remember`.
     remember: bool,
     /// The models behind named agents.
@@ -164,7 +164,7 @@ impl BriefBuilder {
 
     /// Uses this store, if there is one, for the agents' ratings and history.
     #[must_use]
-    pub fn with_store(mut self, store: Option<SqliteStore>) -> Self {
+    pub fn with_store(mut self, store: Option<DebateStore>) -> Self {
         self.store = store;
         self
     }

@@ -24,6 +24,7 @@ use super::telemetry::TelemetryConfig;
 use super::{arguments, input};
 use crate::mcp::settings::McpSettings;
 use crate::serve::settings::ServeSettings;
+use crate::worker::settings::WorkerSettings;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const CALLS_MAX: usize = 100_000;
@@ -58,6 +59,8 @@ pub struct Configuration {
     pub serve: ServeSettings,
     /// What the tools of coding agents allow.
     pub mcp: McpSettings,
+    /// What a worker does at once.
+    pub worker: WorkerSettings,
     /// What spans carry.
     pub telemetry: TelemetryConfig,
 }
@@ -86,6 +89,7 @@ struct ConfigurationFile {
     embeddings: agon_models::EmbeddingsConfig,
     serve: ServeSettings,
     mcp: McpSettings,
+    worker: WorkerSettings,
     telemetry: TelemetryConfig,
 }
 
@@ -274,6 +278,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         hooks: file.hooks,
         serve: file.serve,
         mcp: file.mcp,
+        worker: file.worker,
         telemetry: file.telemetry,
     })
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use agon_core::{Debate, LogRecord, Protocol};
 use agon_engine::{DebateWatch, EngineError, StopSignal, StoreError, TextDelta};
 use agon_report::{LiveOutput, LiveView};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc};
 
@@ -27,7 +27,7 @@ pub struct DebateSession<'a> {
     pub protocol: &'static dyn Protocol,
     pub id: String,
     /// The store that has its log.
-    pub store: SqliteStore,
+    pub store: DebateStore,
     /// How it is shown.
     pub output: &'a ResultOutput,
 }
@@ -36,7 +36,7 @@ impl DebateSession<'_> {
     /// Runs the debate with `start`, shows it while it runs, prints the result and returns the exit status.
     pub fn run<S>(self, start: S) -> Result<u8, CliError>
     where
-        S: AsyncFnOnce(&DebateWatch, &StopSignal) -> Result<Debate, EngineError>,
+        S: AsyncFnOnce(&DebateWatch, &StopSignal) -> Result<Debate, CliError>,
     {
         let runtime = runtime()?;
         let DebateWatcher { watch, notes, thread } = self.start_watcher(runtime.handle())?;
@@ -58,7 +58,10 @@ impl DebateSession<'_> {
         terminal().close();
         // A watcher that panicked has lost the live view and nothing else. One that could not write returns an error.
         let watched = thread.map_or(Ok(()), |thread| thread.join().unwrap_or(Ok(())));
-        let debate = ended.map_err(|error| self.error(error))?;
+        let debate = ended.map_err(|error| match error {
+            CliError::Engine(reason) => self.error(reason),
+            other => other,
+        })?;
         let status = self.output.finish(&debate, || {
             let raw = self.store.raw_log(&self.id)?;
             Ok(raw.iter().map(|(body, hash)| log_line(body, hash)).collect())

@@ -17,7 +17,7 @@ use agon_publish::deliveries::{
     hooks_for,
 };
 use agon_report::TerminalStyle;
-use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};
+use agon_store::{AfterFailure, DebateStore, DeliveryState, NewDelivery, StoredDelivery};
 use clap::{Arg, ArgAction, ArgMatches};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -93,7 +93,7 @@ impl DeliveryBindings {
     }
 
     /// Stores the deliveries, so that they survive whatever happens to this process.
-    pub async fn bind(&self, store: &SqliteStore, debate: &str) -> Result<(), CliError> {
+    pub async fn bind(&self, store: &DebateStore, debate: &str) -> Result<(), CliError> {
         if self.stored.is_empty() {
             return Ok(());
         }
@@ -188,7 +188,7 @@ pub fn public_address(delivery: &StoredDelivery) -> String {
 
 /// Makes the deliveries that are due, of one debate or of all. It stops when the process is asked to end; what is not
 /// delivered stays in the store.
-pub async fn deliver(store: &SqliteStore, debate: Option<&str>, patience: Duration) -> DeliveryReport {
+pub async fn deliver(store: &DebateStore, debate: Option<&str>, patience: Duration) -> DeliveryReport {
     let due = match due_deliveries(store, debate) {
         Ok(due) => due,
         Err(why) => return DeliveryReport { troubles: vec![why.to_string()], ..DeliveryReport::default() },
@@ -207,7 +207,7 @@ pub async fn deliver(store: &SqliteStore, debate: Option<&str>, patience: Durati
 }
 
 /// Releases those of our deliveries that are claimed, so that the next run does not have to wait until the claims expire.
-async fn release_claims(store: &SqliteStore, ours: &[i64]) -> Result<(), StoreError> {
+async fn release_claims(store: &DebateStore, ours: &[i64]) -> Result<(), StoreError> {
     for delivery in store.deliveries(Some(DeliveryState::Sending))? {
         if ours.contains(&delivery.id) {
             let retry = AfterFailure::At(store_seconds());
@@ -217,7 +217,7 @@ async fn release_claims(store: &SqliteStore, ours: &[i64]) -> Result<(), StoreEr
     Ok(())
 }
 
-async fn deliver_all(store: &SqliteStore, due: Vec<StoredDelivery>, patience: Duration) -> DeliveryReport {
+async fn deliver_all(store: &DebateStore, due: Vec<StoredDelivery>, patience: Duration) -> DeliveryReport {
     let mut report = DeliveryReport::default();
     let mut waiting = due.into_iter();
     let mut running = JoinSet::new();
@@ -256,7 +256,7 @@ async fn deliver_all(store: &SqliteStore, due: Vec<StoredDelivery>, patience: Du
 
 /// What can be sent now, the oldest first. This only reads the store.
 fn due_deliveries(
-    store: &SqliteStore,
+    store: &DebateStore,
     debate: Option<&str>,
 ) -> Result<Vec<StoredDelivery>, agon_engine::StoreError> {
     let mut due = store.deliveries(Some(DeliveryState::Due))?;
@@ -286,7 +286,7 @@ pub fn print_report(report: &DeliveryReport, is_quiet: bool) {
 /// The store as an outbox with one delivery, and as the source of what is sent. Its methods are called on threads that may
 /// block.
 struct StoreOutbox {
-    store: SqliteStore,
+    store: DebateStore,
     runtime: Handle,
     id: i64,
     to: String,

@@ -13,7 +13,7 @@ use agon_experiments::eval::{
     EvalDataset, EvalPlan, EvalQuestion, EvalTrial, GRADING, ResultRow, StoredResults, TrialGrade,
     find_grading, grading_brief,
 };
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use tokio::task::JoinSet;
 
 use super::app::DebateHandle;
@@ -30,7 +30,7 @@ pub struct EvalRun {
     /// The engine that all trials share.
     pub engine: Engine,
     /// The store that has their logs.
-    pub store: SqliteStore,
+    pub store: DebateStore,
     /// How the debates of each arm are opened, by the arm's name.
     pub builders: BTreeMap<String, BriefBuilder>,
     /// The questions.

@@ -5,7 +5,7 @@ use agon_core::lesson::STANDINGS;
 use agon_core::{BriefFile, Seat};
 use agon_measure::ratings::RatingState;
 use agon_measure::resolved::resolved_debate;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde::Serialize;
 
 use super::app::{DebateHandle, StoredLog};
@@ -15,7 +15,7 @@ use super::errors::CliError;
 const DEBATES_MAX: usize = 200;
 
 /// The ratings of the agents behind these models. Without a store, everybody has the initial rating.
-pub fn standings_file(store: Option<&SqliteStore>, models: &[String]) -> Result<BriefFile, CliError> {
+pub fn standings_file(store: Option<&DebateStore>, models: &[String]) -> Result<BriefFile, CliError> {
     let mut agents: Vec<String> = Vec::new();
     for agent in models.iter().flat_map(|model| agent_names(model)) {
         if !agents.iter().any(|known| known == agent) {
@@ -30,7 +30,7 @@ pub fn standings_file(store: Option<&SqliteStore>, models: &[String]) -> Result<
 }
 
 /// How the seated agents did in earlier debates that are resolved. `None` if there are no such debates.
-pub fn history_file(store: &SqliteStore, seats: &[Seat]) -> Result<Option<BriefFile>, CliError> {
+pub fn history_file(store: &DebateStore, seats: &[Seat]) -> Result<Option<BriefFile>, CliError> {
     let agents: Vec<&str> = seats.iter().flat_map(|seat| agent_names(&seat.model)).collect();
     let resolved = resolved_debates(store, &agents)?;
     match resolved.is_empty() {
@@ -45,7 +45,7 @@ fn agent_names(model: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The resolved debates of these agents, the last resolved first.
-fn resolved_debates(store: &SqliteStore, agents: &[&str]) -> Result<Vec<ResolvedDebate>, CliError> {
+fn resolved_debates(store: &DebateStore, agents: &[&str]) -> Result<Vec<ResolvedDebate>, CliError> {
     let mut found = Vec::new();
     for (id, resolution) in store.latest_resolutions(DEBATES_MAX)? {
         // A log that cannot be read is skipped here; `agon verify` reports it.

@@ -7,7 +7,7 @@ use agon_context::{
 };
 use agon_measure::calibration::OutcomeTruth;
 use agon_models::ModelCatalogue;
-use agon_store::{KnowledgeHit, MemoryHit, SqliteStore};
+use agon_store::{DebateStore, KnowledgeHit, MemoryHit};
 use futures_util::future::BoxFuture;
 
 use super::clock;
@@ -24,7 +24,7 @@ pub fn local_embedder(catalogue: &ModelCatalogue) -> Option<Arc<dyn ContextEmbed
 }
 
 /// Embeds entries that have no embedding yet. Returns the reason if that fails.
-pub async fn index_entries(catalogue: &ModelCatalogue, store: &SqliteStore) -> Option<String> {
+pub async fn index_entries(catalogue: &ModelCatalogue, store: &DebateStore) -> Option<String> {
     let embedder = local_embedder(catalogue)?;
     let source: Arc<dyn KnowledgeSource> = Arc::new(StoreKnowledge(store.clone()));
     embed_missing_entries(&source, embedder.as_ref(), INDEXED_MAX).await.err()
@@ -33,7 +33,7 @@ pub async fn index_entries(catalogue: &ModelCatalogue, store: &SqliteStore) -> O
 /// Finds entries by words and by meaning, and says if only one of them was possible.
 pub async fn search(
     catalogue: &ModelCatalogue,
-    store: &SqliteStore,
+    store: &DebateStore,
     words: &str,
     limit: usize,
 ) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
@@ -72,7 +72,7 @@ impl ContextEmbedder for CatalogueEmbedder {
 }
 
 /// The store as a source of knowledge and memories.
-pub struct StoreKnowledge(pub SqliteStore);
+pub struct StoreKnowledge(pub DebateStore);
 
 impl KnowledgeSource for StoreKnowledge {
     fn knowledge(

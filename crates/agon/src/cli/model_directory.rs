@@ -7,7 +7,7 @@ use agon_context::{ContextSearch, KnowledgeSource, PulseConfig, PulseSource, Too
 use agon_core::Invalid;
 use agon_engine::{Model, ModelSource};
 use agon_models::ModelCatalogue;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use super::configuration::names_or_none;
 use super::knowledge_index::{StoreKnowledge, local_embedder};
@@ -25,7 +25,7 @@ impl ModelDirectory {
     /// The models of `catalogue`, the knowledge of `store`, these sources of topics, and these tools.
     pub fn new(
         catalogue: Arc<ModelCatalogue>,
-        store: &SqliteStore,
+        store: &DebateStore,
         pulse: BTreeMap<String, PulseConfig>,
         tools: Toolbox,
     ) -> Self {

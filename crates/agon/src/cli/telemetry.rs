@@ -131,12 +131,13 @@ fn tell(sentence: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_store::SqliteStore;
+    use agon_store::DebateStore;
 
     #[test]
     fn without_a_collector_the_engine_writes_to_the_store_itself() {
         let folder = tempfile::tempdir().unwrap();
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&folder.path().join("agon.db")).unwrap());
+        let store: Arc<dyn Store> =
+            Arc::new(DebateStore::open(folder.path().join("agon.db").as_path()).unwrap());
         assert!(std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").is_err(), "the tests run without a collector");
         start(&TelemetryConfig::default(), TelemetryNotes::AtTheEnd);
         assert!(running().is_none(), "no exporter, so no task and no queue");

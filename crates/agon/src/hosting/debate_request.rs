@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agon_core::{Brief, BriefFile, OptionKind, Protocol, ProtocolInfo};
 use agon_models::ModelCatalogue;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ pub struct CallerRights {
 pub struct RequestReader<'a> {
     pub configuration: &'a Configuration,
     pub catalogue: &'a ModelCatalogue,
-    pub store: &'a SqliteStore,
+    pub store: &'a DebateStore,
     pub rights: &'a CallerRights,
 }
 

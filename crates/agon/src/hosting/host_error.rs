@@ -21,6 +21,8 @@ pub enum HostErrorKind {
     NotFound,
     /// The debate is not in a state in which this is possible.
     Conflict,
+    /// Another process runs the debate.
+    Elsewhere,
     /// There is no room now. It is worth trying again after this many seconds.
     Busy { retry_after_s: u64 },
     /// A quota is used up. There is a new one after this many seconds.
@@ -87,7 +89,7 @@ fn store_kind(error: &StoreError) -> HostErrorKind {
     match error {
         StoreError::Unknown(_) => HostErrorKind::NotFound,
         StoreError::Ambiguous(_) | StoreError::Refused(_) => HostErrorKind::Invalid,
-        StoreError::Leased(_) | StoreError::LeaseLost(_) => HostErrorKind::Conflict,
+        StoreError::Leased(_) | StoreError::LeaseLost(_) => HostErrorKind::Elsewhere,
         StoreError::BrokenChain { .. } | StoreError::Failed { .. } => HostErrorKind::Failed,
     }
 }

@@ -7,7 +7,7 @@ use agon_context::Toolbox;
 use agon_core::Invalid;
 use agon_engine::{Model, ModelSource};
 use agon_models::{HumanConfig, ModelCatalogue};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use super::person_seats::{CALLER, PersonSeats};
 use crate::cli::configuration::Configuration;
@@ -24,7 +24,7 @@ impl HostModels {
     pub fn new(
         configuration: &Configuration,
         catalogue: Arc<ModelCatalogue>,
-        store: &SqliteStore,
+        store: &DebateStore,
         people: PersonSeats,
     ) -> Self {
         let tools = Toolbox::new(configuration.tools.clone());

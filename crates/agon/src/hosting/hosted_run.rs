@@ -28,6 +28,8 @@ pub struct HostedRun {
     pub(super) stop: StopSignal,
     /// Whether it was stopped by a person, and not because the process ends.
     pub(super) stopped_by_person: AtomicBool,
+    /// Why it did not reach its end.
+    fault: Mutex<Option<HostError>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +48,7 @@ impl HostedRun {
             inbox: DebateInbox::default(),
             stop: StopSignal::new(),
             stopped_by_person: AtomicBool::new(false),
+            fault: Mutex::default(),
         }
     }
 
@@ -68,7 +71,8 @@ impl HostedRun {
         self.progress.send_modify(|progress| progress.records = count);
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn end(&self, fault: Option<HostError>) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
         self.progress.send_modify(|progress| progress.has_ended = true);
     }
 
@@ -78,8 +82,19 @@ impl HostedRun {
         records.get(first..).unwrap_or_default().to_vec()
     }
 
+    /// Why the run did not reach the end of the debate. A run that was stopped has no fault.
+    pub(crate) fn fault(&self) -> Option<HostError> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Stops the run in order and waits until it is over.
+    pub(crate) async fn stop_and_end(&self) {
+        self.stop.stop();
+        self.ended().await;
+    }
+
     /// Waits until the run is over.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         // The sender lives as long as `self`, so the wait cannot fail.
         let _ = self.progress.subscribe().wait_for(|progress| progress.has_ended).await;
     }
@@ -98,7 +113,7 @@ impl HostedRun {
         self.progress.borrow().has_ended
     }
 
-    pub(super) fn was_stopped_by_person(&self) -> bool {
+    pub(crate) fn was_stopped_by_person(&self) -> bool {
         self.stopped_by_person.load(Ordering::Acquire)
     }
 }

@@ -25,7 +25,7 @@ use agon_engine::{
     answer_value,
 };
 use agon_models::ModelCatalogue;
-use agon_store::{ListedDebate, ServedRequest, SqliteStore};
+use agon_store::{DebateStore, ListedDebate, ServedRequest};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, broadcast};
@@ -103,7 +103,7 @@ pub struct DebateHost(Arc<HostInner>);
 struct HostInner {
     configuration: Configuration,
     catalogue: Arc<ModelCatalogue>,
-    store: SqliteStore,
+    store: DebateStore,
     engine: Engine,
     day_budget: Option<DayBudget>,
     people: PersonSeats,
@@ -129,7 +129,7 @@ impl DebateHost {
     pub fn new(
         mut configuration: Configuration,
         catalogue: Arc<ModelCatalogue>,
-        store: SqliteStore,
+        store: DebateStore,
         settings: HostSettings,
     ) -> Result<Self, HostError> {
         // What lies in the working directory of a server is nobody's word.
@@ -167,7 +167,7 @@ impl DebateHost {
         &self.0.catalogue
     }
 
-    pub fn store(&self) -> &SqliteStore {
+    pub fn store(&self) -> &DebateStore {
         &self.0.store
     }
 
@@ -179,7 +179,7 @@ impl DebateHost {
     /// Reads the store on a thread that may wait.
     pub async fn read_store<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&SqliteStore) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&DebateStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, HostError> {
         let store = self.0.store.clone();
         blocking(move || read(&store).map_err(HostError::from)).await
@@ -340,7 +340,7 @@ impl DebateHost {
 
     /// Continues the debates that this server was running when it ended.
     pub async fn resume_all(&self) -> Result<usize, HostError> {
-        let ids = self.read_store(SqliteStore::debates_to_continue).await?;
+        let ids = self.read_store(DebateStore::debates_to_continue).await?;
         let mut resumed = 0;
         for id in ids {
             // Another process may run it.
@@ -423,6 +423,19 @@ impl DebateHost {
                 }
             }
             drop(tokio::time::timeout(FINISH_LOOK_EVERY, changes.recv()).await);
+        }
+    }
+
+    /// Waits until nobody but people is asked in a debate, and returns how long they have.
+    pub(crate) async fn only_people_are_asked(&self, run: &HostedRun) -> Duration {
+        let mut changes = self.changes();
+        loop {
+            if self.waits_for_people_only(run).await {
+                let left = self.waiting_asks(&run.id).iter().map(|ask| ask.seconds_left).min();
+                return Duration::from_secs(left.unwrap_or_default());
+            }
+            // A reader that lags has missed something, so it looks as well.
+            while changes.recv().await.is_ok_and(|id| id != run.id) {}
         }
     }
 
@@ -618,7 +631,7 @@ impl DebateHost {
     }
 
     /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
-    fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
+    pub(crate) fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
         let run = Arc::new(HostedRun::new(id));
         match self.runs().entry(id.to_owned()) {
             Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
@@ -630,17 +643,17 @@ impl DebateHost {
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let ended = host.run_to_end(&running).await;
-            if let Err(error) = ended
-                && !running.was_stopped_by_person()
-            {
-                host.note_fault(&running.id, error.sentence);
+            // Who stops a debate knows why it is not over.
+            let fault = ended.err().filter(|_| !running.stop.is_stopped());
+            if let Some(fault) = &fault {
+                host.note_fault(&running.id, fault.sentence.clone());
             }
             // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
             drop(host.0.store.release(&running.id).await);
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
             host.tell_queue_length();
             host.runs().remove(&running.id);
-            running.end();
+            running.end(fault);
             host.tell(&running.id);
         });
         Ok(run)
@@ -740,7 +753,7 @@ pub async fn blocking<T: Send + 'static>(
 
 impl DayBudget {
     /// The budget of today, less what the debates of today have used.
-    fn open(usd: f64, store: &SqliteStore) -> Result<Self, HostError> {
+    fn open(usd: f64, store: &DebateStore) -> Result<Self, HostError> {
         let day = clock::unix_seconds() / DAY_S;
         let today = clock::rfc3339(day * DAY_S);
         let mut used = BudgetUse::default();

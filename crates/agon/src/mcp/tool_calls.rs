@@ -232,7 +232,7 @@ impl McpServer {
         }
         match self.host().resume(id, None).await {
             // Somebody was faster.
-            Err(error) if error.kind == HostErrorKind::Conflict => Ok(()),
+            Err(HostError { kind: HostErrorKind::Conflict | HostErrorKind::Elsewhere, .. }) => Ok(()),
             resumed => resumed,
         }
     }

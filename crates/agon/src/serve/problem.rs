@@ -54,7 +54,7 @@ impl From<HostError> for Problem {
         let (status, retry_after_s) = match error.kind {
             HostErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, None),
             HostErrorKind::NotFound => (StatusCode::NOT_FOUND, None),
-            HostErrorKind::Conflict => (StatusCode::CONFLICT, None),
+            HostErrorKind::Conflict | HostErrorKind::Elsewhere => (StatusCode::CONFLICT, None),
             HostErrorKind::Busy { retry_after_s } => (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after_s)),
             HostErrorKind::UsedUp { retry_after_s } => (StatusCode::TOO_MANY_REQUESTS, Some(retry_after_s)),
             HostErrorKind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, None),

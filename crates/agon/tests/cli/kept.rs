@@ -2,7 +2,7 @@
 
 use agon_core::{Brief, Debate};
 use agon_engine::Store as _;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde_json::{Value, json};
 
 use crate::support::Home;
@@ -30,7 +30,7 @@ fn a_log_of_another_wording_is_not_replayed_but_still_read() {
     brief.written_by = "0.0.9".into();
     brief.templates.values_mut().for_each(|hash| *hash = "0".repeat(64));
     let (_, record) = Debate::open(brief).unwrap();
-    let store = SqliteStore::open(&home.path("home/agon.db")).unwrap();
+    let store = DebateStore::open(&home.path("home/agon.db")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(store.append("1other", vec![record])).unwrap();
     store.close();

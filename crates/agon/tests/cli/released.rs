@@ -83,7 +83,7 @@ fn stored(home: &Home, log: &Path) -> String {
     let Event::Opened { brief } = &records[0].entry.event else { panic!("{} is not opened", log.display()) };
     let id = brief.id.clone();
     fs::create_dir_all(home.path("home")).unwrap();
-    let store = agon_store::SqliteStore::open(&home.path("home/agon.db")).unwrap();
+    let store = agon_store::DebateStore::open(&home.path("home/agon.db")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(agon_engine::Store::append(&store, &id, records)).unwrap();
     id

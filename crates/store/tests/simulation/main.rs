@@ -20,7 +20,7 @@ use agon_core::{
     Reply, Request, options, protocol,
 };
 use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, StoreError};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -282,7 +282,7 @@ fn run_to_close(
 
 /// What the store on disk holds now.
 fn stored_log(folder: &Path) -> Vec<LogRecord> {
-    let store = SqliteStore::open(&store_file(folder)).unwrap();
+    let store = DebateStore::open(&store_file(folder)).unwrap();
     match store.raw_log(ID) {
         Ok(stored) => agon_core::event::open_all(stored).unwrap(),
         Err(StoreError::Unknown(_)) => Vec::new(),
@@ -405,7 +405,7 @@ fn check_log(scenario: &Scenario, closed: &ClosedDebate) {
     let sent = closed.log.iter().filter(|record| is_call(&record.entry.event)).count();
     assert!(sent >= closed.server.ledger.lock().unwrap().len(), "seed {seed}: a call is not in the log");
     assert_eq!(closed.debate.spent().calls as usize, sent, "seed {seed}: the calls that count");
-    let store = SqliteStore::open(&store_file(&closed.folder)).unwrap();
+    let store = DebateStore::open(&store_file(&closed.folder)).unwrap();
     assert_eq!(store.health().unwrap().integrity, "ok", "seed {seed}");
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_core::LogRecord;
 use agon_engine::{Store, StoreError};
-use agon_store::{SqliteStore, StoreFuture};
+use agon_store::{DebateStore, StoreFuture};
 use tokio::sync::Notify;
 
 /// What SQLite has committed, as the simulation knows it. It survives every process.
@@ -27,7 +27,7 @@ pub(crate) enum AppendFault {
 
 /// The store of one process.
 pub(crate) struct ProcessStore {
-    sqlite: SqliteStore,
+    sqlite: DebateStore,
     pub(crate) durable: DurableLog,
     /// How long an append takes before and after its commit.
     pub(crate) latency: (Duration, Duration),
@@ -45,7 +45,7 @@ impl ProcessStore {
         latency: (Duration, Duration),
         fault: Option<(usize, AppendFault)>,
     ) -> Self {
-        let sqlite = SqliteStore::open(&store_file(folder)).unwrap();
+        let sqlite = DebateStore::open(&store_file(folder)).unwrap();
         Self { sqlite, durable, latency, fault, appends: AtomicUsize::new(0), death: Notify::new() }
     }
 

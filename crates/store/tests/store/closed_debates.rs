@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use agon_core::{DebateProvenance, ModelKind, Status};
-use agon_store::{DeliveryState, KnowledgeKind, LogReceipt, NewDelivery, SqliteStore};
+use agon_store::{DebateStore, DeliveryState, KnowledgeKind, LogReceipt, NewDelivery};
 
 use crate::fixtures::{
     OPENED_S, TestHome, TestLog, append, block_on, brief, close_debate, closed_log, count_rows, lease,
-    lesson, load, table_rows,
+    lesson, load, open_address, table_rows,
 };
 use crate::knowledge::{add, note};
 use crate::processes::{FILE, ID, OtherProcess};
@@ -15,7 +15,7 @@ use crate::processes::{FILE, ID, OtherProcess};
 const TABLES: [&str; 6] =
     ["knowledge", "memories", "memory_observations", "ratings", "rating_history", "ballots"];
 
-fn bind_delivery(store: &SqliteStore, debate: &str) {
+fn bind_delivery(store: &DebateStore, debate: &str) {
     let new = NewDelivery { destination: "file:/tmp/x".into(), created_s: 5 };
     block_on(store.deliveries_bind(debate, vec![new])).unwrap();
 }
@@ -190,7 +190,7 @@ fn a_debate_does_not_close_if_any_table_cannot_be_written() {
 #[ignore = "other tests start it as a separate process"]
 fn the_closing_process() {
     let (file, id) = (std::env::var(FILE).unwrap(), std::env::var(ID).unwrap());
-    let store = SqliteStore::open(file.as_ref()).unwrap();
+    let store = open_address(&file).unwrap();
     let mut out = std::io::stdout();
     for n in 1.. {
         let id = format!("{id}-{n}");

@@ -58,7 +58,7 @@ fn health_reports_the_state_of_the_file() {
     let health = store.health().unwrap();
     assert_eq!(health.file, home.file().display().to_string());
     assert_eq!((health.debates, health.events), (1, i64::try_from(log.records.len()).unwrap()));
-    assert_eq!((health.integrity.as_str(), health.journal_mode.as_str()), ("ok", "wal"));
+    assert_eq!((health.integrity.as_str(), health.journal_mode.as_deref()), ("ok", Some("wal")));
     let bodies: usize = log.records.iter().map(|record| record.body.len()).sum();
     assert!(health.size_bytes > bodies as u64);
 }

@@ -1,25 +1,25 @@
 //! Deliveries: claims, retries, and giving up.
 
-use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};
+use agon_store::{AfterFailure, DebateStore, DeliveryState, NewDelivery, StoredDelivery};
 
 use crate::fixtures::{TestHome, TestLog, append, block_on, closed_log};
 
 const NOW: i64 = 1_800_000_000;
 
-fn bind(store: &SqliteStore, debate: &str, destinations: &[&str]) -> Vec<i64> {
+fn bind(store: &DebateStore, debate: &str, destinations: &[&str]) -> Vec<i64> {
     let new = destinations.iter().map(|to| NewDelivery { destination: (*to).to_owned(), created_s: NOW });
     block_on(store.deliveries_bind(debate, new.collect())).unwrap()
 }
 
-fn close(store: &SqliteStore, debate: &str) {
+fn close(store: &DebateStore, debate: &str) {
     append(store, debate, closed_log(debate, "Why?", None).0.records).unwrap();
 }
 
-fn due(store: &SqliteStore, now_s: i64) -> Vec<i64> {
+fn due(store: &DebateStore, now_s: i64) -> Vec<i64> {
     claimed(store, now_s).into_iter().map(|delivery| delivery.id).collect()
 }
 
-fn claimed(store: &SqliteStore, now_s: i64) -> Vec<StoredDelivery> {
+fn claimed(store: &DebateStore, now_s: i64) -> Vec<StoredDelivery> {
     block_on(store.deliveries_due(now_s, 10)).unwrap()
 }
 

@@ -8,7 +8,7 @@ use agon_core::{
     Outcome, Reply, Seat, Status, Termination,
 };
 use agon_engine::{Store, StoreError};
-use agon_store::SqliteStore;
+use agon_store::{DebateStore, StoreAddress};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -30,8 +30,8 @@ impl TestHome {
         self.folder.path().join("agon.db")
     }
 
-    pub(crate) fn open(&self) -> SqliteStore {
-        SqliteStore::open(&self.file()).unwrap()
+    pub(crate) fn open(&self) -> DebateStore {
+        DebateStore::open(&self.file()).unwrap()
     }
 
     /// A plain connection, to do what the store itself never does.
@@ -160,24 +160,29 @@ impl TestLog {
     }
 }
 
+/// Opens the store that a test has given to another process.
+pub(crate) fn open_address(address: &str) -> Result<DebateStore, StoreError> {
+    DebateStore::open(StoreAddress::parse(address.as_ref())?)
+}
+
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-pub(crate) fn append(store: &SqliteStore, id: &str, records: Vec<LogRecord>) -> Result<(), StoreError> {
+pub(crate) fn append(store: &DebateStore, id: &str, records: Vec<LogRecord>) -> Result<(), StoreError> {
     block_on(store.append(id, records))
 }
 
-pub(crate) fn load(store: &SqliteStore, id: &str) -> Result<Vec<LogRecord>, StoreError> {
+pub(crate) fn load(store: &DebateStore, id: &str) -> Result<Vec<LogRecord>, StoreError> {
     block_on(store.load(id))
 }
 
-pub(crate) fn lease(store: &SqliteStore, id: &str) -> Result<(), StoreError> {
+pub(crate) fn lease(store: &DebateStore, id: &str) -> Result<(), StoreError> {
     block_on(store.lease(id))
 }
 
 /// A store with one debate of four events, and the debate.
-pub(crate) fn store_with_debate(home: &TestHome, id: &str) -> (SqliteStore, TestLog) {
+pub(crate) fn store_with_debate(home: &TestHome, id: &str) -> (DebateStore, TestLog) {
     let store = home.open();
     let mut log = TestLog::new(id, "Tea or coffee?");
     log.say("Tea.");
@@ -275,12 +280,12 @@ pub(crate) fn closed_log_at(
 }
 
 /// Stores a debate that closes with this lesson.
-pub(crate) fn close_debate(store: &SqliteStore, id: &str, question: &str, lesson: DebateLesson) {
+pub(crate) fn close_debate(store: &DebateStore, id: &str, question: &str, lesson: DebateLesson) {
     close_debate_at(store, id, question, OPENED_AT, lesson);
 }
 
 pub(crate) fn close_debate_at(
-    store: &SqliteStore,
+    store: &DebateStore,
     id: &str,
     question: &str,
     created_at: &str,

@@ -2,7 +2,7 @@
 
 use agon_core::{Brief, Status};
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
-use agon_store::{NewDelivery, PrunedDebates, SqliteStore};
+use agon_store::{DebateStore, NewDelivery, PrunedDebates};
 
 use crate::fixtures::{OPENED_AT, TestHome, TestLog, append, block_on, brief, close_debate, lesson, load};
 
@@ -12,14 +12,14 @@ fn opened_at(id: &str, created_at: &str) -> TestLog {
     TestLog::of(Brief { created_at: created_at.into(), ..brief(id, "Tea or coffee?") })
 }
 
-fn closed_at(store: &SqliteStore, id: &str, created_at: &str) {
+fn closed_at(store: &DebateStore, id: &str, created_at: &str) {
     let mut log = opened_at(id, created_at);
     log.say("The unmistakable word samovar.");
     log.close(Status::Complete, "Tea.", "Coffee.");
     append(store, id, log.records).unwrap();
 }
 
-fn ids(store: &SqliteStore) -> Vec<String> {
+fn ids(store: &DebateStore) -> Vec<String> {
     store.list_debates(None).unwrap().into_iter().map(|debate| debate.id).collect()
 }
 

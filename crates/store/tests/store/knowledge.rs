@@ -3,7 +3,7 @@
 use std::fs;
 
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
-use agon_store::{KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge, SqliteStore};
+use agon_store::{DebateStore, KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge};
 use proptest::prelude::*;
 
 use crate::fixtures::{OPENED_AT, TestHome, block_on, close_debate, lesson};
@@ -14,15 +14,15 @@ pub(crate) fn note(title: &str, text: &str) -> NewKnowledge {
     NewKnowledge { kind: KnowledgeKind::Note, title, text, source: None, confidence: None, at }
 }
 
-pub(crate) fn add(store: &SqliteStore, entries: Vec<NewKnowledge>) -> Vec<String> {
+pub(crate) fn add(store: &DebateStore, entries: Vec<NewKnowledge>) -> Vec<String> {
     block_on(store.knowledge_add(entries)).unwrap()
 }
 
-fn search(store: &SqliteStore, query: &str) -> Vec<KnowledgeHit> {
+fn search(store: &DebateStore, query: &str) -> Vec<KnowledgeHit> {
     store.knowledge_search(query, None, 10).unwrap()
 }
 
-fn titles(store: &SqliteStore, query: &str) -> Vec<String> {
+fn titles(store: &DebateStore, query: &str) -> Vec<String> {
     search(store, query).into_iter().map(|hit| hit.title).collect()
 }
 
@@ -227,7 +227,7 @@ fn a_read_only_store_can_be_searched_but_not_changed() {
     let store = home.open();
     let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
     drop(store);
-    let reader = SqliteStore::open_to_read(&home.file()).unwrap();
+    let reader = DebateStore::open_to_read(&home.file()).unwrap();
     assert_eq!(titles(&reader, "hot"), ["Tea"]);
     let error = block_on(reader.knowledge_forget(&id)).unwrap_err().to_string();
     assert!(error.contains("can only be read"), "{error}");

@@ -4,11 +4,11 @@ use std::fs;
 
 use agon_core::Status;
 use agon_engine::{Store, StoreError};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use crate::fixtures::{TestHome, TestLog, append, block_on, lease, load, store_with_debate};
 
-fn status(store: &SqliteStore, id: &str) -> String {
+fn status(store: &DebateStore, id: &str) -> String {
     store.list_debates(None).unwrap().into_iter().find(|debate| debate.id == id).unwrap().status
 }
 
@@ -110,7 +110,7 @@ fn a_store_opened_through_a_link_sees_the_same_leases() {
     let (first, _) = store_with_debate(&home, "d1");
     let link = home.folder().join("link.db");
     std::os::unix::fs::symlink(home.file(), &link).unwrap();
-    let second = SqliteStore::open(&link).unwrap();
+    let second = DebateStore::open(&link).unwrap();
     assert!(matches!(lease(&second, "d1"), Err(StoreError::Leased(_))));
     drop(first);
     lease(&second, "d1").unwrap();

@@ -2,7 +2,7 @@
 
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::memory::MemoryTier;
-use agon_store::{MemoryHit, SqliteStore};
+use agon_store::{DebateStore, MemoryHit};
 
 use crate::fixtures::{
     OPENED_AT, OPENED_S, TestHome, block_on, close_debate, close_debate_at, count_rows, lesson,
@@ -15,7 +15,7 @@ fn agents(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn recall(store: &SqliteStore, agent: &str, query: &str, now_s: i64) -> Vec<MemoryHit> {
+fn recall(store: &DebateStore, agent: &str, query: &str, now_s: i64) -> Vec<MemoryHit> {
     store.recall_memories(&agents(&[agent]), query, None, now_s, 10).unwrap()
 }
 

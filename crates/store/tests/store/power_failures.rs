@@ -9,7 +9,7 @@ use std::fs;
 use agon_core::seed::SeededDraw;
 use agon_core::{LogRecord, Status};
 use agon_engine::StoreError;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use crate::fixtures::{TestHome, TestLog, append, load};
 
@@ -96,10 +96,10 @@ fn torn(old: &[u8], new: &[u8], draw: &mut SeededDraw) -> Vec<u8> {
     torn
 }
 
-fn opened(files: &StoreFiles) -> (TestHome, Result<SqliteStore, StoreError>) {
+fn opened(files: &StoreFiles) -> (TestHome, Result<DebateStore, StoreError>) {
     let home = TestHome::new();
     files.write(&home);
-    let store = SqliteStore::open(&home.file());
+    let store = DebateStore::open(&home.file());
     (home, store)
 }
 

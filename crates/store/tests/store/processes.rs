@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use agon_engine::StoreError;
-use agon_store::SqliteStore;
 
-use crate::fixtures::{TestHome, TestLog, append, lease, load};
+use crate::fixtures::{TestHome, TestLog, append, lease, load, open_address};
 
 pub(crate) const FILE: &str = "AGON_STORE_TEST_FILE";
 pub(crate) const ID: &str = "AGON_STORE_TEST_ID";
@@ -21,7 +20,7 @@ fn the_other_process() {
     let (file, id) = (std::env::var(FILE).unwrap(), std::env::var(ID).unwrap());
     let mut out = std::io::stdout();
     let mut log = TestLog::new(&id, "Why?");
-    let done = SqliteStore::open(file.as_ref()).and_then(|store| {
+    let done = open_address(&file).and_then(|store| {
         append(&store, &id, log.records.clone())?;
         loop {
             let more = log.say(&"Because. ".repeat(50));

@@ -3,7 +3,7 @@
 use agon_core::DebateLesson;
 use agon_core::lesson::RatingChange;
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
-use agon_store::{RebuildReport, SqliteStore};
+use agon_store::{DebateStore, RebuildReport};
 use proptest::prelude::*;
 
 use crate::fixtures::{TestHome, block_on, close_debate, close_debate_at, count_rows, lesson, table_rows};
@@ -11,7 +11,7 @@ use crate::knowledge::{add, note};
 use crate::vectors::index_all;
 
 /// Fills the store with debates, resolutions between them, a forgotten entry, a note and vectors.
-fn fill(store: &SqliteStore) {
+fn fill(store: &DebateStore) {
     for n in 0..6_i32 {
         let mut lesson = lesson();
         for (part, place) in lesson.parts.iter_mut().zip(0..) {
@@ -39,7 +39,7 @@ fn fill(store: &SqliteStore) {
     index_all(store, "embeddings/x", &[0.3, 0.7]);
 }
 
-fn rebuild(store: &SqliteStore) -> RebuildReport {
+fn rebuild(store: &DebateStore) -> RebuildReport {
     block_on(store.rebuild()).unwrap()
 }
 

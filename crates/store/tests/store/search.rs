@@ -1,17 +1,17 @@
 //! Full-text search over questions, replies, verdicts and dissent.
 
 use agon_core::{Event, Status};
-use agon_store::{HIT_END, HIT_START, SqliteStore};
+use agon_store::{DebateStore, HIT_END, HIT_START};
 use serde_json::json;
 
 use crate::fixtures::{TestHome, TestLog, append, store_with_debate};
 
-fn found(store: &SqliteStore, words: &str) -> Vec<String> {
+fn found(store: &DebateStore, words: &str) -> Vec<String> {
     store.search_debates(words, 10).unwrap().into_iter().map(|hit| hit.id).collect()
 }
 
 /// `cats` is about cats, `dogs` mentions cats in a reply, `fish` does not mention them.
-fn store_with_three_debates(home: &TestHome) -> SqliteStore {
+fn store_with_three_debates(home: &TestHome) -> DebateStore {
     let store = home.open();
     let mut cats = TestLog::new("cats", "Do cats need a café?");
     cats.say("They nap.");
@@ -89,7 +89,7 @@ fn a_debate_that_is_over_is_indexed_without_a_search() {
     let closed = log.close(Status::Complete, "Tea.", "Coffee.");
     append(&store, "d1", [more, vec![closed]].concat()).unwrap();
     drop(store);
-    let reader = SqliteStore::open_to_read(&home.file()).unwrap();
+    let reader = DebateStore::open_to_read(&home.file()).unwrap();
     assert_eq!(found(&reader, "tea coffee cocoa"), ["d1"]);
 }
 

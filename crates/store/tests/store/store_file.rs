@@ -5,12 +5,12 @@ use std::path::Path;
 
 use agon_core::Status;
 use agon_engine::StoreError;
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 
 use crate::fixtures::{TestHome, TestLog, append, load, store_with_debate};
 
 fn sentence(path: &Path) -> String {
-    let error = SqliteStore::open(path).unwrap_err();
+    let error = DebateStore::open(path).unwrap_err();
     assert!(matches!(error, StoreError::Failed { .. }), "{error:?}");
     let sentence = error.to_string();
     assert!(sentence.contains(&path.display().to_string()), "the error names the file: {sentence}");
@@ -23,7 +23,7 @@ fn the_file_and_its_folder_are_private_to_their_owner() {
     use std::os::unix::fs::PermissionsExt;
     let home = TestHome::new();
     let folder = home.folder().join("new").join("deeper");
-    let store = SqliteStore::open(&folder.join("agon.db")).unwrap();
+    let store = DebateStore::open(&folder.join("agon.db")).unwrap();
     append(&store, "d1", TestLog::new("d1", "Why?").records).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let mut files = 0;
@@ -47,7 +47,7 @@ fn a_file_of_the_first_edition_is_refused_and_left_alone() {
         let before = fs::read(home.file()).unwrap();
         let error = sentence(&home.file());
         assert!(error.contains("the first edition of agon wrote it") && error.contains("--db"), "{error}");
-        assert!(SqliteStore::open_to_read(&home.file()).is_err());
+        assert!(DebateStore::open_to_read(&home.file()).is_err());
         assert_eq!(fs::read(home.file()).unwrap(), before);
     }
 }
@@ -176,12 +176,12 @@ fn a_read_only_store_writes_nothing() {
     let home = TestHome::new();
     let (store, _) = store_with_debate(&home, "d1");
     let (log, raw) = (load(&store, "d1").unwrap(), store.raw_log("d1").unwrap());
-    let early = SqliteStore::open_to_read(&home.file()).unwrap().search_debates("why", 5).unwrap_err();
+    let early = DebateStore::open_to_read(&home.file()).unwrap().search_debates("why", 5).unwrap_err();
     assert!(early.to_string().contains("its index is not up to date"), "{early}");
     store.search_debates("nothing", 1).unwrap();
     drop(store);
     let before = fs::read(home.file()).unwrap();
-    let reader = SqliteStore::open_to_read(&home.file()).unwrap();
+    let reader = DebateStore::open_to_read(&home.file()).unwrap();
     assert_eq!((load(&reader, "d1").unwrap(), reader.raw_log("d1").unwrap()), (log, raw));
     let (row, _) = reader.debate_with_raw_log("d1").unwrap();
     assert_eq!(
@@ -199,7 +199,7 @@ fn a_read_only_store_also_refuses_other_files() {
     let home = TestHome::new();
     for text in ["", "not a database"] {
         fs::write(home.file(), text).unwrap();
-        assert!(SqliteStore::open_to_read(&home.file()).is_err(), "{text:?}");
+        assert!(DebateStore::open_to_read(&home.file()).is_err(), "{text:?}");
         assert_eq!(fs::read_to_string(home.file()).unwrap(), text);
     }
 }

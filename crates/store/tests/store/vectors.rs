@@ -1,6 +1,6 @@
 //! Vectors, and search by meaning merged with search by words.
 
-use agon_store::{MatchedBy, SqliteStore};
+use agon_store::{DebateStore, MatchedBy};
 use proptest::prelude::*;
 
 use crate::fixtures::{TestHome, block_on, close_debate, count_rows, lesson};
@@ -10,7 +10,7 @@ const MODEL: &str = "embeddings/x";
 
 /// Adds the current text of each entry to its vector.
 pub(crate) fn with_texts(
-    store: &SqliteStore,
+    store: &DebateStore,
     vectors: Vec<(String, Vec<f32>)>,
 ) -> Vec<(String, String, Vec<f32>)> {
     let text = |id: &str| {
@@ -20,17 +20,17 @@ pub(crate) fn with_texts(
 }
 
 /// Gives this vector to everything that has none.
-pub(crate) fn index_all(store: &SqliteStore, model: &str, vector: &[f32]) {
+pub(crate) fn index_all(store: &DebateStore, model: &str, vector: &[f32]) {
     let unindexed = store.texts_without_vectors(model, 99).unwrap();
     let vectors = unindexed.into_iter().map(|(id, text)| (id, text, vector.to_vec()));
     block_on(store.add_vectors(model, vectors.collect())).unwrap();
 }
 
-fn index(store: &SqliteStore, vectors: Vec<(String, Vec<f32>)>) {
+fn index(store: &DebateStore, vectors: Vec<(String, Vec<f32>)>) {
     block_on(store.add_vectors(MODEL, with_texts(store, vectors))).unwrap();
 }
 
-fn found(store: &SqliteStore, query: &str, vector: &[f32]) -> Vec<(String, MatchedBy)> {
+fn found(store: &DebateStore, query: &str, vector: &[f32]) -> Vec<(String, MatchedBy)> {
     let hits = store.knowledge_search(query, Some((MODEL, vector)), 10).unwrap();
     hits.into_iter().map(|hit| (hit.title, hit.by)).collect()
 }

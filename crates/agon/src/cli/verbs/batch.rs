@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use agon_core::{Debate, document};
 use agon_engine::{DebateWatch, Engine, EngineError, SharedBudget, SharedLimits, StopSignal};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ use crate::cli::limits::{parse_usd, whole_number};
 use crate::cli::runtime::block_on;
 use crate::cli::terminal_pause::terminal;
 use crate::cli::{output, seat_models, signals, telemetry};
+use crate::worker::remote_debates::RemoteDebates;
 
 pub(super) const VERB: CliVerb = CliVerb { name: "batch", group: VerbGroup::ManyDebates, command, run };
 
@@ -72,6 +73,7 @@ fn command(command: Command) -> Command {
         .arg(arguments::set_option())
         .args(arguments::limits())
         .args(total_limits())
+        .args(arguments::workers())
         .arg(arguments::remember())
         .args(arguments::config_and_store())
 }
@@ -148,6 +150,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let batch = DebateBatch {
         concurrency: usize::try_from(concurrency).unwrap_or(usize::MAX).min(engine.debates_at_once_max()),
         engine,
+        workers: app.workers(&store)?,
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
@@ -171,9 +174,11 @@ fn model_names<'a>(lines: &'a [BatchLine], builder: &'a BriefBuilder) -> Vec<&'a
 /// Many debates that share an engine and its limits.
 struct DebateBatch {
     engine: Engine,
-    store: SqliteStore,
+    store: DebateStore,
     builder: BriefBuilder,
     bindings: DeliveryBindings,
+    /// The workers that hold the debates instead of this process.
+    workers: Option<RemoteDebates>,
     concurrency: usize,
     shows_progress: bool,
     store_option: String,
@@ -313,6 +318,9 @@ async fn run_debate(
     opening: LineOpening,
     stop: &StopSignal,
 ) -> Result<Debate, CliError> {
+    if let Some(workers) = &batch.workers {
+        return run_on_workers(batch, workers, opening, stop).await;
+    }
     let watch = DebateWatch::default();
     match opening {
         LineOpening::Open(brief) => {
@@ -323,6 +331,26 @@ async fn run_debate(
             Ok(batch.engine.resume(&agon_protocols::find, &id, None, &watch, stop).await?)
         }
     }
+}
+
+/// Lets the workers hold a debate. When the batch is stopped, its debates go on.
+async fn run_on_workers(
+    batch: &DebateBatch,
+    workers: &RemoteDebates,
+    opening: LineOpening,
+    stop: &StopSignal,
+) -> Result<Debate, CliError> {
+    let (id, submitted) = match opening {
+        LineOpening::Open(brief) => {
+            batch.bindings.bind(&batch.store, &brief.id).await?;
+            (brief.id.clone(), workers.open(*brief).await?)
+        }
+        LineOpening::Resume(id) => {
+            let submitted = workers.give_away(&id).await?;
+            (id, submitted)
+        }
+    };
+    workers.follow(&submitted, &id, &DebateWatch::default(), stop).await
 }
 
 /// An outcome on one line, with the place of its question in the input.

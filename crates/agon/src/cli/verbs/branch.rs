@@ -77,7 +77,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     block_on(bindings.bind(&store, &id))??;
     let run = DebateSession { protocol, id: id.clone(), store: store.clone(), output: &output };
     let status =
-        run.run(async |watch, stop| engine.start(protocol, taken, interjection, watch, stop).await)?;
+        run.run(async |watch, stop| Ok(engine.start(protocol, taken, interjection, watch, stop).await?))?;
     app.deliver_and_index(&store, Some(&id))?;
     Ok(status)
 }

@@ -29,6 +29,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .arg(arguments::set_option())
         .args(arguments::limits())
         .args(table_tools::arguments())
+        .args(arguments::workers())
         .args(arguments::output_options())
         .arg(to_option())
         .args(info.gate.map(|_| arguments::gate_format()))
@@ -72,7 +73,10 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let (id, engine) = (brief.id.clone(), app.engine(&store)?);
     block_on(bindings.bind(&store, &id))??;
     let run = DebateSession { protocol, id: id.clone(), store: store.clone(), output: &output };
-    let status = run.run(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
+    let status = match app.workers(&store)? {
+        Some(workers) => run.run(async |watch, stop| workers.hold(brief, watch, stop).await)?,
+        None => run.run(async |watch, stop| Ok(engine.open(protocol, brief, watch, stop).await?))?,
+    };
     app.deliver_and_index(&store, Some(&id))?;
     Ok(status)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agon_publish::deliveries::DeliveryReport;
-use agon_store::{DeliveryState, SqliteStore, StoredDelivery};
+use agon_store::{DebateStore, DeliveryState, StoredDelivery};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     Ok(if all.iter().any(is_open) { EXIT_INCOMPLETE } else { 0 })
 }
 
-fn deliveries_to_retry(args: &ArgMatches, store: &SqliteStore) -> Result<Vec<i64>, CliError> {
+fn deliveries_to_retry(args: &ArgMatches, store: &DebateStore) -> Result<Vec<i64>, CliError> {
     let ids = |state| -> Result<Vec<i64>, CliError> {
         Ok(store.deliveries(Some(state))?.iter().map(|delivery| delivery.id).collect())
     };

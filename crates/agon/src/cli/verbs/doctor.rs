@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agon_core::wording::counted;
 use agon_models::{EmbeddingsInUse, ModelCatalogue, ProviderInfo, ProviderProbe};
-use agon_store::{DeliveryState, SqliteStore, StoreHealth, StoredDelivery};
+use agon_store::{DebateStore, DeliveryState, StoreHealth, StoredDelivery};
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
 }
 
 /// The store's health, and the deliveries that were given up.
-fn examine_store(store: Option<SqliteStore>) -> Result<Option<(StoreHealth, Vec<StoredDelivery>)>, CliError> {
+fn examine_store(store: Option<DebateStore>) -> Result<Option<(StoreHealth, Vec<StoredDelivery>)>, CliError> {
     let Some(store) = store else { return Ok(None) };
     Ok(Some((store.health()?, store.deliveries(Some(DeliveryState::Dead))?)))
 }

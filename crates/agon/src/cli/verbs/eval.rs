@@ -9,7 +9,7 @@ use agon_experiments::eval::{
     EvalArm, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, ResultRow, default_arms,
     eval_report, eval_svg, grading_brief,
 };
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -229,7 +229,7 @@ fn arm_builder(
 }
 
 /// The debates of a run have their own store: the user's store does not learn from them, and they learn nothing from it.
-fn eval_store(app: &App<'_>, out: &Path) -> Result<SqliteStore, CliError> {
+fn eval_store(app: &App<'_>, out: &Path) -> Result<DebateStore, CliError> {
     match app.args.contains_id("db") {
         true => app.store(),
         false => open_store(&out.with_extension("db")),

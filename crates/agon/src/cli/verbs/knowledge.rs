@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agon_core::DebateProvenance;
 use agon_core::wording::counted;
 use agon_host::{clean_line, clean_text};
-use agon_store::{KnowledgeEntry, KnowledgeHit, KnowledgeKind, NewKnowledge, SqliteStore};
+use agon_store::{DebateStore, KnowledgeEntry, KnowledgeHit, KnowledgeKind, NewKnowledge};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ fn store_entries(app: &App<'_>, entries: Vec<NewKnowledge>) -> Result<u8, CliErr
 /// Entries from earlier imports of these files that are no longer in them. Two versions of one section would contradict
 /// each other.
 fn outdated_entries(
-    store: &SqliteStore,
+    store: &DebateStore,
     sources: &BTreeSet<String>,
     ids: &[String],
 ) -> Result<Vec<String>, CliError> {
@@ -246,7 +246,7 @@ fn search(app: &App<'_>) -> Result<u8, CliError> {
 
 fn find_entries(
     app: &App<'_>,
-    store: &SqliteStore,
+    store: &DebateStore,
     words: &str,
 ) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
     block_on(knowledge_index::search(app.catalogue()?, store, words, limit_value(app.args)))?

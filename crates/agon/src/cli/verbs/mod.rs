@@ -35,6 +35,7 @@ mod show;
 mod simulate;
 mod store;
 pub(crate) mod verify;
+mod worker;
 
 /// One verb: its name, its options and help, and what it does.
 pub struct CliVerb {
@@ -92,6 +93,7 @@ pub const VERBS: &[CliVerb] = &[
     knowledge::VERB,
     serve::VERB,
     mcp::VERB,
+    worker::VERB,
     batch::VERB,
     eval::VERB,
     simulate::VERB,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agon_core::DebateProvenance;
 use agon_core::wording::counted;
 use agon_report::{RatedAgent, ratings_svg, ratings_table};
-use agon_store::{AgentRating, SqliteStore};
+use agon_store::{AgentRating, DebateStore};
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn rebuild(store: &SqliteStore) -> Result<(), CliError> {
+fn rebuild(store: &DebateStore) -> Result<(), CliError> {
     let report = block_on(store.rebuild())??;
     let debates = counted(report.debates, "debate");
     output::note(&match report.knowledge + report.memories + report.ratings {

@@ -6,7 +6,7 @@ use agon_core::lesson::LessonSeat;
 use agon_core::{Debate, DebateLesson, DecidedPosition, PositionHistory};
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::resolved::{NOBODY, decision_truth, position_named};
-use agon_store::SqliteStore;
+use agon_store::DebateStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ impl PreparedResolution {
     }
 
     /// Stores it and returns it as JSON.
-    pub(crate) async fn store(self, store: &SqliteStore, note: Option<String>) -> Result<Value, CliError> {
+    pub(crate) async fn store(self, store: &DebateStore, note: Option<String>) -> Result<Value, CliError> {
         let Self { id, resolution, turned_out } = self;
         let stored = store.resolve_debate(&id, resolution, note, &clock::timestamp(), turned_out).await?;
         let mut document = json!({"id": id});

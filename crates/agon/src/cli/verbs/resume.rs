@@ -61,7 +61,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let engine = app.engine(&handle.store)?;
     let run = DebateSession { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
     let status = run.run(async |watch: &DebateWatch, stop: &StopSignal| {
-        engine.resume(&agon_protocols::find, &handle.id, interjection, watch, stop).await
+        Ok(engine.resume(&agon_protocols::find, &handle.id, interjection, watch, stop).await?)
     })?;
     if !is_over {
         app.deliver_and_index(&handle.store, Some(&handle.id))?;

@@ -1,6 +1,6 @@
 //! `agon store`: keeps the file of debates small.
 
-use agon_store::{PrunedDebates, SqliteStore, VacuumedFile};
+use agon_store::{DebateStore, PrunedDebates, VacuumedFile};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     }
 }
 
-fn prune(app: &App<'_>, args: &ArgMatches, store: &SqliteStore) -> Result<u8, CliError> {
+fn prune(app: &App<'_>, args: &ArgMatches, store: &DebateStore) -> Result<u8, CliError> {
     let days = args.get_one::<u64>("older-than").copied().unwrap_or_default();
     let before = clock::rfc3339(clock::unix_seconds().saturating_sub(days.saturating_mul(DAY_S)));
     let is_dry = app.flag("dry-run");
@@ -86,7 +86,7 @@ fn pruned_lines(pruned: &PrunedDebates, before: &str, is_dry: bool) -> String {
     text
 }
 
-fn vacuum(app: &App<'_>, store: &SqliteStore) -> Result<u8, CliError> {
+fn vacuum(app: &App<'_>, store: &DebateStore) -> Result<u8, CliError> {
     let file = store.vacuum()?;
     output::print_result(
         app.flag("json"),

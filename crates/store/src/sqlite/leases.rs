@@ -10,17 +10,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_engine::StoreError;
-use rusqlite::{Connection, params};
 
+use super::store_path::{create_private_file, create_private_folder};
 use crate::log_table::DebateRow;
-use crate::sql::CachedSql;
+use crate::sql::{SqlDatabase, sql_values};
 use crate::store_fault::{StoreFault, unknown_debate};
-use crate::store_path::{create_private_file, create_private_folder};
 
 const EXTENSION: &str = ".lock";
 
 /// Leases a debate, unless another living process has it. A closed debate needs no lease.
-pub(crate) fn lease(db: &Connection, holder: &mut LeaseHolder, id: &str) -> Result<(), StoreFault> {
+pub(crate) fn lease(db: &SqlDatabase, holder: &mut LeaseHolder, id: &str) -> Result<(), StoreFault> {
     let row = DebateRow::find(db, id)?.ok_or_else(|| unknown_debate(id))?;
     if row.closed {
         return Ok(());
@@ -29,15 +28,16 @@ pub(crate) fn lease(db: &Connection, holder: &mut LeaseHolder, id: &str) -> Resu
     if other.is_some_and(|name| is_alive(&holder.folder, &name)) {
         return Err(StoreError::Leased(id.to_owned()).into());
     }
-    db.run("UPDATE debates SET owner = ?2 WHERE n = ?1", params![row.n, holder.name()?])?;
+    let owner = holder.name()?;
+    db.run("UPDATE debates SET owner = ?2 WHERE n = ?1", sql_values![row.n, owner])?;
     Ok(())
 }
 
 /// Gives a debate back if this holder has it.
-pub(crate) fn release(db: &Connection, holder: &LeaseHolder, id: &str) -> Result<(), StoreFault> {
+pub(crate) fn release(db: &SqlDatabase, holder: &LeaseHolder, id: &str) -> Result<(), StoreFault> {
     let row = DebateRow::find(db, id)?.ok_or_else(|| unknown_debate(id))?;
     if row.owner.is_some_and(|name| holder.is(&name)) {
-        db.run("UPDATE debates SET owner = NULL WHERE n = ?1", [row.n])?;
+        db.run("UPDATE debates SET owner = NULL WHERE n = ?1", sql_values![row.n])?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use agon_engine::StoreError;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store_fault::{StoreFault, io_sentence, sql_sentence};
+use crate::store_fault::io_sentence;
 
 /// How long to wait for another process that is writing. Writes take milliseconds; the first search of a large store
 /// may take seconds.
@@ -78,21 +78,6 @@ impl StorePath {
     /// The path as the user gave it.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
-    }
-
-    /// A failure of this file.
-    pub(crate) fn failed(&self, why: impl Into<String>) -> StoreError {
-        StoreError::Failed { file: self.shown.clone(), why: why.into() }
-    }
-
-    /// Turns a fault into the engine's error, with the file's name and what to do.
-    pub(crate) fn explain(&self, fault: StoreFault) -> StoreError {
-        match fault {
-            StoreFault::Refused(error) => error,
-            StoreFault::Failed(why) => self.failed(why),
-            StoreFault::Io(error) => self.failed(io_sentence(&error)),
-            StoreFault::Sql(error) => self.failed(sql_sentence(&error)),
-        }
     }
 }
 
