@@ -370,6 +370,7 @@ impl DebateRun<'_> {
                 return self.halt(HaltReason::Fault(fault));
             }
             CallFaultKind::Refused => failed.why = AbsenceReason::Refused,
+            CallFaultKind::TimedOut => failed.why = AbsenceReason::TimedOut,
             CallFaultKind::Key | CallFaultKind::NoSuchModel | CallFaultKind::Rejected => {
                 failed.is_permanent = true;
             }

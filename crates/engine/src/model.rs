@@ -205,6 +205,8 @@ pub enum CallFaultKind {
     Garbled,
     /// The model refused to answer.
     Refused,
+    /// The time for an answer is over, as the model itself says: a person who was asked elsewhere.
+    TimedOut,
     /// The provider rejected the request. A retry would fail in the same way.
     Rejected,
     /// The provider rejected an optional part of the request, for instance the schema. The model remembers to omit it, so

@@ -47,16 +47,18 @@ impl DebateInbox {
         self.0.changed.notify_one();
     }
 
-    pub(crate) fn is_concluding(&self) -> bool {
+    /// Whether the debate is to end now.
+    pub fn is_concluding(&self) -> bool {
         self.0.concluding.load(Ordering::Acquire)
     }
 
-    pub(crate) fn take_interjections(&self) -> Vec<(String, String)> {
+    /// What was said since the last time: who said it, and the words.
+    pub fn take_interjections(&self) -> Vec<(String, String)> {
         std::mem::take(&mut *self.0.interjections.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until something is said. Safe to drop and call again.
-    pub(crate) async fn changed(&self) {
+    pub async fn changed(&self) {
         self.0.changed.notified().await;
     }
 }

@@ -22,16 +22,19 @@
 //! - [`debate_replies`]: a ready-made responder that plays every seat of a debate.
 //! - [`server`]: the server: HTTP/1.1 with one thread per connection, no runtime.
 //! - [`wire_formats`]: the same answer in each wire format.
+//! - [`postgres_server`]: a PostgreSQL server of its own, beside the models.
 
 #![warn(missing_docs)]
 
 pub mod debate_replies;
+pub mod postgres_server;
 pub mod request;
 pub mod response;
 pub mod server;
 pub mod wire_formats;
 
 pub use debate_replies::{MockDebate, converging_debate};
+pub use postgres_server::PostgresServer;
 pub use request::MockRequest;
 pub use response::{ConnectionFault, MockResponse};
 pub use server::{MockResponder, MockServer, MockSettings};

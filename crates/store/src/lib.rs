@@ -15,6 +15,7 @@
 //!   `ratings_table` and `deliveries_table`.
 //! - `knowledge_search` and `vectors`: search of the knowledge store by words and by meaning.
 //! - `resolutions`: what became known after a debate. `served_debates`: which request opened a debate of a server.
+//! - `debate_messages`: what is said to a debate that another process runs. `shared_limits`: limits that all processes keep together.
 //! - `housekeeping`: removes old debates, and gives their space back.
 //! - `rebuild`: makes everything that comes from debates again from their logs.
 //! - `schema`, `store_path`, `store_fault`, `sql`: the tables, the file, its errors, and shorthand for statements.
@@ -24,6 +25,7 @@
 
 mod closed_debates;
 mod debate_list;
+mod debate_messages;
 mod deliveries_table;
 mod health;
 mod housekeeping;
@@ -37,6 +39,7 @@ mod rebuild;
 mod resolutions;
 mod search;
 mod served_debates;
+mod shared_limits;
 mod sql;
 mod sqlite;
 mod store;
@@ -48,6 +51,7 @@ mod writer;
 
 pub use closed_debates::LogReceipt;
 pub use debate_list::ListedDebate;
+pub use debate_messages::{DebateMessage, StoredMessage};
 pub use deliveries_table::{AfterFailure, DeliveryState, NewDelivery, StoredDelivery};
 pub use health::StoreHealth;
 pub use housekeeping::{PrunedDebates, VacuumedFile};

@@ -111,6 +111,15 @@ impl SqlDatabase {
         }
     }
 
+    /// The database's clock: seconds since 1970.
+    pub(crate) fn unix_seconds(&self) -> SqlResult<i64> {
+        let sql = match self {
+            Self::Sqlite(_) => "SELECT unixepoch()",
+            Self::Postgres(_) => "SELECT CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)",
+        };
+        self.read_first(sql, &[], |row| row.get(0))?.ok_or(SqlFault::Value(0))
+    }
+
     /// Runs statements without parameters that need not stay prepared.
     pub(crate) fn run_batch(&self, sql: &str) -> SqlResult<()> {
         match self {

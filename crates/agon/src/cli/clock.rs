@@ -9,6 +9,12 @@ pub fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// Milliseconds since 1970.
+pub fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Seconds since 1970, as the store counts them.
 pub fn store_seconds() -> i64 {
     i64::try_from(unix_seconds()).unwrap_or(i64::MAX)

@@ -1,7 +1,8 @@
 //! One debate that runs in this process, and how any number of readers follow its log.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agon_core::LogRecord;
@@ -10,6 +11,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::DebateHost;
 use super::host_error::HostError;
+use super::person_seats::WaitingAsk;
 use crate::cli::verification::log_line;
 
 /// How many pieces of text a reader may lag behind before it loses the oldest.
@@ -30,6 +32,21 @@ pub struct HostedRun {
     pub(super) stopped_by_person: AtomicBool,
     /// Why it did not reach its end.
     fault: Mutex<Option<HostError>>,
+    /// Whether workers run it, and this process only follows.
+    is_remote: bool,
+    remote_asks: Mutex<RemoteAsks>,
+    /// Answers were sent that the workers have not been told of.
+    pub(super) has_answers_to_tell: AtomicBool,
+}
+
+/// The people who are asked at a worker.
+#[derive(Debug, Default)]
+struct RemoteAsks {
+    waiting: Vec<WaitingAsk>,
+    /// Answered from here.
+    answered: BTreeSet<u32>,
+    /// Told that something does not verify.
+    refused: BTreeSet<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,7 +56,7 @@ struct RunProgress {
 }
 
 impl HostedRun {
-    pub(super) fn new(id: &str) -> Self {
+    pub(super) fn new(id: &str, is_remote: bool) -> Self {
         Self {
             id: id.to_owned(),
             records: Mutex::default(),
@@ -49,6 +66,9 @@ impl HostedRun {
             stop: StopSignal::new(),
             stopped_by_person: AtomicBool::new(false),
             fault: Mutex::default(),
+            is_remote,
+            remote_asks: Mutex::default(),
+            has_answers_to_tell: AtomicBool::new(false),
         }
     }
 
@@ -80,6 +100,54 @@ impl HostedRun {
     pub(super) fn records_from(&self, first: usize) -> Vec<Arc<LogRecord>> {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         records.get(first..).unwrap_or_default().to_vec()
+    }
+
+    pub(super) fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// Whether somebody follows the log.
+    pub(super) fn is_watched(&self) -> bool {
+        self.progress.receiver_count() > 0 || self.deltas.receiver_count() > 0
+    }
+
+    pub(super) fn record_count(&self) -> usize {
+        self.progress.borrow().records
+    }
+
+    fn remote_asks(&self) -> MutexGuard<'_, RemoteAsks> {
+        self.remote_asks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who is asked at a worker and has not answered.
+    pub(super) fn waiting_at_worker(&self) -> Vec<WaitingAsk> {
+        self.remote_asks().waiting.clone()
+    }
+
+    /// Notes who is asked at a worker. Returns whether that is something new.
+    pub(super) fn set_remote_asks(&self, asks: Vec<WaitingAsk>) -> bool {
+        let mut remote = self.remote_asks();
+        let ids = |asks: &[WaitingAsk]| asks.iter().map(|ask| ask.ask).collect::<Vec<_>>();
+        let is_new = ids(&remote.waiting) != ids(&asks);
+        remote.waiting = asks;
+        is_new
+    }
+
+    pub(super) fn was_answered(&self, ask: u32) -> bool {
+        self.remote_asks().answered.contains(&ask)
+    }
+
+    /// Whether the person at a worker has already been told that something in the answer does not verify. From now on it has.
+    pub(super) fn was_refused(&self, ask: u32) -> bool {
+        self.is_remote && !self.remote_asks().refused.insert(ask)
+    }
+
+    /// Notes that an ask was answered from here.
+    pub(super) fn note_answered(&self, ask: u32) {
+        let mut remote = self.remote_asks();
+        remote.waiting.retain(|waiting| waiting.ask != ask);
+        remote.answered.insert(ask);
+        self.has_answers_to_tell.store(true, Ordering::Release);
     }
 
     /// Why the run did not reach the end of the debate. A run that was stopped has no fault.

@@ -5,14 +5,17 @@
 //!
 //! A debate is in the store before a caller learns its id, so nothing is lost if the process dies.
 
+pub mod debate_messages;
 pub mod debate_request;
 pub mod host_error;
 pub mod host_models;
 pub mod hosted_run;
 pub mod person_seats;
+mod remote_run;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,11 +24,12 @@ use agon_core::event::{open_all, sha256};
 use agon_core::play::reopen;
 use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
 use agon_engine::{
-    BudgetUse, Engine, ModelPrice, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError,
+    BudgetUse, CallShares, Engine, PlaceClaim, PlaceGrant, ModelPrice, ModelSource, SharedBudget, SharedLimits, Store as _, StoreError,
     answer_value,
 };
 use agon_models::ModelCatalogue;
 use agon_store::{DebateStore, ListedDebate, ServedRequest};
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, broadcast};
@@ -36,6 +40,7 @@ use crate::cli::debate_reading::DebateReading;
 use crate::cli::deliveries::{self, DeliveryBindings};
 use crate::cli::seat_models::{self, check_models};
 use crate::cli::{clock, knowledge_index, telemetry};
+use crate::worker::remote_debates::RemoteDebates;
 use debate_request::{CallerRights, DebateRequest, RequestReader};
 use host_error::{HostError, HostErrorKind};
 use host_models::HostModels;
@@ -96,6 +101,15 @@ impl DebateState {
     }
 }
 
+/// Who runs the debates of a host, and with whom it shares limits.
+#[derive(Default)]
+pub struct DebateRunners {
+    /// Workers that run them instead of this process.
+    pub workers: Option<RemoteDebates>,
+    /// Whether the limits on calls are shared with other processes on the same store.
+    pub share_calls: bool,
+}
+
 /// Runs debates in the background of this process. Clones are the same host.
 #[derive(Clone)]
 pub struct DebateHost(Arc<HostInner>);
@@ -115,6 +129,8 @@ struct HostInner {
     /// Debates that run or wait for a place.
     begun: AtomicUsize,
     changes: broadcast::Sender<String>,
+    /// Who runs the debates, if not this process.
+    workers: Option<RemoteDebates>,
 }
 
 /// A budget that begins anew every day.
@@ -125,12 +141,23 @@ struct DayBudget {
 }
 
 impl DebateHost {
-    /// A host that keeps its debates in `store`.
+    /// A host that keeps its debates in `store` and runs them in this process.
     pub fn new(
+        configuration: Configuration,
+        catalogue: Arc<ModelCatalogue>,
+        store: DebateStore,
+        settings: HostSettings,
+    ) -> Result<Self, HostError> {
+        Self::with_parts(configuration, catalogue, store, settings, DebateRunners::default())
+    }
+
+    /// A host whose debates workers run, or that is itself one of several workers.
+    pub fn with_parts(
         mut configuration: Configuration,
         catalogue: Arc<ModelCatalogue>,
         store: DebateStore,
         settings: HostSettings,
+        runners: DebateRunners,
     ) -> Result<Self, HostError> {
         // What lies in the working directory of a server is nobody's word.
         configuration.found = None;
@@ -139,6 +166,9 @@ impl DebateHost {
         let models = HostModels::new(&configuration, catalogue.clone(), &store, people.clone());
         let observed = telemetry::observed(Arc::new(store.clone()));
         let mut engine = Engine::new(Arc::new(models), observed, configuration.engine.clone());
+        if runners.share_calls {
+            engine = engine.with_shared_calls();
+        }
         let day_budget = settings.usd_per_day.map(|usd| DayBudget::open(usd, &store)).transpose()?;
         if let Some(budget) = &day_budget {
             engine = engine.with_shared_budget(budget.shared.clone());
@@ -156,6 +186,7 @@ impl DebateHost {
             faults: Mutex::default(),
             begun: AtomicUsize::new(0),
             changes,
+            workers: runners.workers,
         })))
     }
 
@@ -426,17 +457,34 @@ impl DebateHost {
         }
     }
 
-    /// Waits until nobody but people is asked in a debate, and returns how long they have.
-    pub(crate) async fn only_people_are_asked(&self, run: &HostedRun) -> Duration {
+    /// Waits until nobody but people is asked in a debate. `due` has the time until which each of them may answer, in milliseconds since
+    /// 1970; those who are asked for the first time are added to it, and those whose time is over are absent.
+    pub(crate) async fn only_people_are_asked(&self, run: &Arc<HostedRun>, due: &mut BTreeMap<u32, u64>) {
         let mut changes = self.changes();
         loop {
             if self.waits_for_people_only(run).await {
-                let left = self.waiting_asks(&run.id).iter().map(|ask| ask.seconds_left).min();
-                return Duration::from_secs(left.unwrap_or_default());
+                let now = clock::unix_millis();
+                let mut goes_on = self.take_answers(run).await;
+                for ask in self.waiting_asks(&run.id) {
+                    let until = *due.entry(ask.ask).or_insert(now + ask.seconds_left * 1_000);
+                    if until <= now {
+                        goes_on |= self.0.people.answer(&run.id, ask.ask, PersonAnswer::Late);
+                    }
+                }
+                if !goes_on {
+                    return;
+                }
             }
             // A reader that lags has missed something, so it looks as well.
             while changes.recv().await.is_ok_and(|id| id != run.id) {}
         }
+    }
+
+    /// Shares the limits on calls with the other processes on the store, for as long as it is polled.
+    pub async fn share_calls(&self) {
+        let process = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
+        let shares = StoreShares { store: self.0.store.clone(), process };
+        self.0.engine.share_calls(&shares).await;
     }
 
     async fn waits_for_people_only(&self, run: &HostedRun) -> bool {
@@ -450,19 +498,30 @@ impl DebateHost {
 
     /// The asks of a debate that wait for a person.
     pub fn waiting_asks(&self, id: &str) -> Vec<WaitingAsk> {
-        self.0.people.waiting(id)
+        match self.run_of(id).filter(|run| run.is_remote()) {
+            Some(run) => run.waiting_at_worker(),
+            None => self.0.people.waiting(id),
+        }
+    }
+
+    /// The people who sit in the debates of this process.
+    pub(super) fn people(&self) -> &PersonSeats {
+        &self.0.people
     }
 
     /// Answers an ask that waits. The answer is checked like any reply, and the error says what is wrong with it. No value passes.
     pub async fn answer(&self, id: &str, ask: u32, value: Option<Value>) -> Result<(), HostError> {
         let no_ask = || HostError::not_found(format!("ask {ask} of debate {id} does not wait for an answer"));
-        if !self.0.people.waiting(id).iter().any(|waiting| waiting.ask == ask) {
+        if !self.waiting_asks(id).iter().any(|waiting| waiting.ask == ask) {
             return Err(no_ask());
         }
         let answer = match value {
             None => PersonAnswer::Pass,
             Some(value) => self.checked_answer(id, ask, value)?,
         };
+        if let Some(run) = self.run_of(id).filter(|run| run.is_remote()) {
+            return self.answer_at_worker(&run, ask, answer).await;
+        }
         match self.0.people.answer(id, ask, answer) {
             true => Ok(()),
             false => Err(no_ask()),
@@ -490,7 +549,7 @@ impl DebateHost {
         match checked {
             Ok(()) => Ok(PersonAnswer::Text { text, insists: false }),
             Err(ReplyFault::Invalid(why)) => Err(HostError::invalid(why)),
-            Err(ReplyFault::Unverified(_)) if self.0.people.note_refusal(id, ask) => {
+            Err(ReplyFault::Unverified(_)) if run.was_refused(ask) || self.0.people.note_refusal(id, ask) => {
                 Ok(PersonAnswer::Text { text, insists: true })
             }
             Err(ReplyFault::Unverified(why)) => Err(HostError::invalid(format!(
@@ -548,10 +607,17 @@ impl DebateHost {
             "complete" => DebateState::Complete,
             "incomplete" => DebateState::Incomplete,
             "failed" => DebateState::Failed,
-            _ if self.0.people.is_waiting(&listed.id) => DebateState::Waiting,
+            _ if self.is_waiting(&listed.id) => DebateState::Waiting,
             _ if self.run_of(&listed.id).is_some() => DebateState::Running,
             "running" => DebateState::Running,
             _ => DebateState::Interrupted,
+        }
+    }
+
+    fn is_waiting(&self, id: &str) -> bool {
+        match self.run_of(id).filter(|run| run.is_remote()) {
+            Some(run) => !run.waiting_at_worker().is_empty(),
+            None => self.0.people.is_waiting(id),
         }
     }
 
@@ -632,7 +698,7 @@ impl DebateHost {
 
     /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
     pub(crate) fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
-        let run = Arc::new(HostedRun::new(id));
+        let run = Arc::new(HostedRun::new(id, self.0.workers.is_some()));
         match self.runs().entry(id.to_owned()) {
             Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
             Entry::Vacant(place) => drop(place.insert(run.clone())),
@@ -642,14 +708,19 @@ impl DebateHost {
         self.tell_queue_length();
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
-            let ended = host.run_to_end(&running).await;
+            let ended = match &host.0.workers {
+                Some(workers) => host.run_on_workers(&running, workers).await,
+                None => host.run_to_end(&running).await,
+            };
             // Who stops a debate knows why it is not over.
             let fault = ended.err().filter(|_| !running.stop.is_stopped());
             if let Some(fault) = &fault {
                 host.note_fault(&running.id, fault.sentence.clone());
             }
             // The engine gives the debate back, but it may never have had it. A failure does no harm: the lease ends with the process.
-            drop(host.0.store.release(&running.id).await);
+            if !running.is_remote() {
+                drop(host.0.store.release(&running.id).await);
+            }
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
             host.tell_queue_length();
             host.runs().remove(&running.id);
@@ -704,6 +775,10 @@ impl DebateHost {
 
     fn tell_queue_length(&self) {
         let inner = &*self.0;
+        // Debates on workers wait there, if at all.
+        if inner.workers.is_some() {
+            return;
+        }
         let places = inner.settings.debates_at_once.clamp(1, Semaphore::MAX_PERMITS);
         let running = places.saturating_sub(inner.places.available_permits());
         telemetry::set_queue_length(inner.begun.load(Ordering::Acquire).saturating_sub(running));
@@ -712,6 +787,18 @@ impl DebateHost {
     fn tell(&self, id: &str) {
         // Nobody may be listening.
         let _ = self.0.changes.send(id.to_owned());
+    }
+}
+
+/// The limits on calls in the tables of a store.
+struct StoreShares {
+    store: DebateStore,
+    process: String,
+}
+
+impl CallShares for StoreShares {
+    fn claim<'a>(&'a self, claim: &'a PlaceClaim) -> BoxFuture<'a, Result<PlaceGrant, StoreError>> {
+        self.store.claim_places(&self.process, claim)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_core::{CallUsage, Invalid};
+use agon_core::{Ask, CallUsage, Invalid, Phase, SeatThread};
 use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, MessageRole, Model, ModelCall, ModelCompletion,
     ModelPrice,
@@ -47,6 +47,38 @@ pub struct WaitingAsk {
     pub schema: Option<Value>,
     /// How many seconds are left.
     pub seconds_left: u64,
+}
+
+impl WaitingAsk {
+    /// An ask that waits at a worker.
+    pub fn of_ask(ask: &Ask, phase: &Phase, seconds_left: u64) -> Self {
+        let mut shown = vec![ask.prompt.system.trim_end().to_owned()];
+        if let SeatThread::Continue(exchanges) = &ask.thread {
+            for exchange in exchanges {
+                shown.push(exchange.prompt.trim_end().to_owned());
+                shown.push(earlier_answer(&exchange.reply));
+            }
+        }
+        shown.push(ask.prompt.user().trim_end().to_owned());
+        shown.retain(|part| !part.is_empty());
+        Self {
+            ask: ask.id,
+            n: ask.id,
+            seat: ask.seat.clone(),
+            model: ask.model.clone(),
+            label: ask.label.clone(),
+            phase: phase.name.clone(),
+            round: phase.round,
+            attempt: 1,
+            prompt: shown.join("\n\n"),
+            schema: ask.schema.as_ref().map(|schema| schema.json.clone()),
+            seconds_left,
+        }
+    }
+}
+
+fn earlier_answer(text: &str) -> String {
+    format!("Your earlier answer:\n\n{}", text.trim_end())
 }
 
 /// The asks that wait, by debate and number. Clones share them.
@@ -135,6 +167,10 @@ impl PersonSeats {
                 PersonAnswer::Pass => {
                     Err(CallFault::new(CallFaultKind::Refused, format!("{} passed", pending.model)))
                 }
+                PersonAnswer::Late => {
+                    let why = format!("{} did not answer in time", pending.model);
+                    Err(CallFault::new(CallFaultKind::TimedOut, why))
+                }
                 PersonAnswer::Text { text, insists } => {
                     pending.insisted = insists.then(|| text.clone());
                     Ok(text)
@@ -152,6 +188,8 @@ impl PersonSeats {
 pub enum PersonAnswer {
     /// Nothing: the seat is absent.
     Pass,
+    /// Nothing, and the time is over.
+    Late,
     Text {
         text: String,
         /// Whether the person was told that something does not verify, and means it all the same.
@@ -162,7 +200,7 @@ pub enum PersonAnswer {
 fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
     let PendingAnswer { call, model, until, .. } = pending;
     let shown = call.messages.iter().map(|message| match message.role {
-        MessageRole::Assistant => format!("Your earlier answer:\n\n{}", message.text.trim_end()),
+        MessageRole::Assistant => earlier_answer(&message.text),
         MessageRole::System | MessageRole::User => message.text.trim_end().to_owned(),
     });
     WaitingAsk {

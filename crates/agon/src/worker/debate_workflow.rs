@@ -65,11 +65,11 @@ impl DebateWorkflow {
             .initial_delay(Duration::from_millis(200))
             .exponentiation_factor(2.0)
             .max_delay(Duration::from_secs(5));
-        let mut waits = 0_u64;
+        let (mut waits, mut known_due) = (0_u64, Vec::new());
         loop {
-            let (host, debate) = (self.host.clone(), id.clone());
+            let (host, debate, due) = (self.host.clone(), id.clone(), known_due.clone());
             let leg = ctx
-                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX).await?)) })
+                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX, due).await?)) })
                 .name("leg")
                 .retry_policy(retries.clone())
                 .await?;
@@ -80,13 +80,16 @@ impl DebateWorkflow {
                 }
                 LegEnd::TimeIsUp => {}
                 LegEnd::Elsewhere => ctx.sleep(ELSEWHERE_WAIT).await?,
-                LegEnd::People { wait_ms } => {
+                LegEnd::People { due, now_ms } => {
+                    let until = due.iter().map(|(_, until)| *until).filter(|until| *until > now_ms).min();
+                    let wait = Duration::from_millis(until.unwrap_or(now_ms) - now_ms);
+                    known_due = due;
                     waits += 1;
                     ctx.set(WAITS, waits);
                     let woken = wake_promise(waits);
                     restate_sdk::select! {
                         woken = ctx.promise::<bool>(&woken) => { woken?; },
-                        timer = ctx.sleep(Duration::from_millis(wait_ms)) => { timer?; }
+                        timer = ctx.sleep(wait) => { timer?; }
                     }
                 }
             }

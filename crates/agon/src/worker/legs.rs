@@ -1,9 +1,11 @@
 //! One leg of a debate: it runs until it is over, until its time is up, or until only people are waited for.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cli::clock;
 use crate::hosting::host_error::{HostError, HostErrorKind};
 use crate::hosting::{DebateHost, DebateState};
 
@@ -20,26 +22,32 @@ pub enum LegEnd {
     TimeIsUp,
     /// Another process runs the debate.
     Elsewhere,
-    /// Only people are asked now. They have this long.
-    People { wait_ms: u64 },
+    /// Only people are asked now, each until this time, in milliseconds since 1970.
+    People { due: Vec<(u32, u64)>, now_ms: u64 },
     /// It cannot go on until somebody does something: a key is wrong, a budget is used up, a person stopped it.
     Interrupted { why: String },
 }
 
 impl DebateHost {
-    /// Runs a debate for a while. An error means that it is worth trying again.
-    pub async fn run_leg(&self, id: &str, at_most: Duration) -> Result<LegEnd, HostError> {
+    /// Runs a debate for a while. `due` is until when people may answer who were asked in an earlier leg. An error means that it is worth
+    /// trying again.
+    pub async fn run_leg(
+        &self,
+        id: &str,
+        at_most: Duration,
+        due: Vec<(u32, u64)>,
+    ) -> Result<LegEnd, HostError> {
         // A leg whose caller went away may still run here.
         let run = match self.run_of(id) {
             Some(run) => run,
             None => self.spawn_run(id)?,
         };
-        let mut people_have = None;
+        let (mut due, mut people_only) = (BTreeMap::from_iter(due), false);
         tokio::select! {
             () = run.ended() => {}
             () = tokio::time::sleep(at_most) => run.stop_and_end().await,
-            wait = self.only_people_are_asked(&run) => {
-                people_have = Some(wait);
+            () = self.only_people_are_asked(&run, &mut due) => {
+                people_only = true;
                 run.stop_and_end().await;
             }
         }
@@ -51,17 +59,35 @@ impl DebateHost {
         if self.state(&listed) == DebateState::Running {
             return Ok(LegEnd::Elsewhere);
         }
-        if let Some(wait) = people_have {
-            return Ok(LegEnd::People { wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) });
-        }
         match run.fault() {
             _ if run.was_stopped_by_person() => Ok(LegEnd::Interrupted { why: "somebody stopped it".into() }),
+            None if people_only => Ok(LegEnd::People { due: due.into_iter().collect(), now_ms: clock::unix_millis() }),
             None => Ok(LegEnd::TimeIsUp),
             Some(HostError { kind: HostErrorKind::Elsewhere, .. }) => Ok(LegEnd::Elsewhere),
             Some(fault @ HostError { kind: HostErrorKind::Failed | HostErrorKind::Busy { .. }, .. }) => {
                 Err(fault)
             }
             Some(fault) => Ok(LegEnd::Interrupted { why: fault.sentence }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Restate keeps how a leg ended. What it cannot read back would be tried without end.
+    #[test]
+    fn every_end_of_a_leg_can_be_read_back() {
+        for end in [
+            LegEnd::Over { status: "complete".into() },
+            LegEnd::TimeIsUp,
+            LegEnd::Elsewhere,
+            LegEnd::People { due: vec![(2, 5), (7, 9)], now_ms: 3 },
+            LegEnd::Interrupted { why: "a key is wrong".into() },
+        ] {
+            let json = serde_json::to_string(&end).unwrap();
+            assert_eq!(serde_json::from_str::<LegEnd>(&json).unwrap(), end, "{json}");
         }
     }
 }

@@ -52,6 +52,11 @@ impl RemoteDebates {
         self.client.submit(id).await
     }
 
+    /// Says that there is a message for a debate.
+    pub async fn wake(&self, submitted: &SubmittedDebate) -> Result<(), CliError> {
+        self.client.wake(submitted).await
+    }
+
     /// Waits for the end of a debate.
     pub async fn ended(&self, submitted: &SubmittedDebate) -> Result<DebateEnd, CliError> {
         self.client.ended(submitted).await

@@ -128,13 +128,19 @@ impl RestateClient {
                 Some(end) if end.status == "interrupted" => {}
                 Some(_) => return Ok(SubmittedDebate { key }),
                 None => {
-                    let url = format!("{}/{WORKFLOW}/{key}/wake/send", self.ingress);
-                    let _: Value = self.request(Method::POST, &url, None).await?;
-                    return Ok(SubmittedDebate { key });
+                    let submitted = SubmittedDebate { key };
+                    self.wake(&submitted).await?;
+                    return Ok(submitted);
                 }
             }
         }
         Err(CliError::System(format!("debate {debate} was submitted too often")))
+    }
+
+    /// Wakes the workflow of a debate if it waits for people.
+    pub async fn wake(&self, submitted: &SubmittedDebate) -> Result<(), CliError> {
+        let url = format!("{}/{WORKFLOW}/{}/wake/send", self.ingress, submitted.key);
+        self.request::<Value>(Method::POST, &url, None).await.map(drop)
     }
 
     /// How the workflow ended, if it has.

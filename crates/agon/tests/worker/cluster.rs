@@ -1,13 +1,13 @@
 //! A Restate server, workers and a mock of the models' server, all on this machine.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use agon_mock::{MockServer, MockSettings, converging_debate};
+use agon_mock::{MockServer, MockSettings, PostgresServer, converging_debate};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -21,6 +21,7 @@ pub(crate) struct Cluster {
     pub(crate) restate: RestateServer,
     workers: Vec<Child>,
     store: String,
+    pub(crate) postgres: Option<PostgresServer>,
 }
 
 impl Cluster {
@@ -28,11 +29,22 @@ impl Cluster {
     pub(crate) fn start(delay: Duration) -> Option<Self> {
         let program = restate_program()?;
         let answer = converging_debate(delay);
-        let mock = MockServer::start(MockSettings::new(move |request| answer(request))).unwrap();
+        let mock = MockServer::start(MockSettings { keep: 50_000, ..MockSettings::new(move |request| answer(request)) }).unwrap();
         let home = TempDir::new().unwrap();
         let restate = RestateServer::start(&program, &home.path().join("restate"));
         let store = home.path().join("agon.db").to_str().unwrap().to_owned();
-        Some(Self { home, mock, restate, workers: Vec::new(), store })
+        Some(Self { home, mock, restate, workers: Vec::new(), store, postgres: None })
+    }
+
+    /// The same with a store on a PostgreSQL server, if there is one on this machine.
+    pub(crate) fn start_on_postgres(delay: Duration) -> Option<Self> {
+        // It says whether there is one.
+        PostgresServer::shared()?;
+        let mut cluster = Self::start(delay)?;
+        let server = PostgresServer::start("-c fsync=off").unwrap();
+        cluster.store = server.address("postgres");
+        cluster.postgres = Some(server);
+        Some(cluster)
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
@@ -60,6 +72,16 @@ impl Cluster {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// Starts `agon serve` that submits its debates, and returns its address.
+    pub(crate) fn serve(&mut self) -> String {
+        let mut command = self.submitting(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        self.workers.push(child);
+        line.trim().strip_prefix("listening on http://").unwrap().to_owned()
+    }
+
     /// Starts a worker and returns its place. Workers with the same address share it.
     pub(crate) fn add_worker(&mut self, listen: &str) -> usize {
         let mut command = self.submitting(&["worker", "--listen", listen]);
@@ -69,6 +91,10 @@ impl Cluster {
         assert!(line.starts_with("listening on http://"), "{line}");
         self.workers.push(child);
         self.workers.len() - 1
+    }
+
+    pub(crate) fn worker_pid(&self, place: usize) -> u32 {
+        self.workers[place].id()
     }
 
     /// `kill -9`.
@@ -117,6 +143,10 @@ impl RestateServer {
 
     pub(crate) fn admin(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports[1])
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// `kill -9`, then starts it again on the same folder.
@@ -173,4 +203,47 @@ fn restate_program() -> Option<PathBuf> {
         eprintln!("skipped: AGON_RESTATE names no Restate server");
     }
     program
+}
+
+/// One request with a JSON body. Returns the status and the answer.
+pub(crate) fn http(address: &str, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or(Value::Null))
+}
+
+/// Asks until the answer is there.
+pub(crate) fn eventually<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(began.elapsed() < PATIENCE, "it never happened");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The CPU time of a process, in seconds.
+pub(crate) fn cpu_seconds(pid: u32) -> f64 {
+    stat_ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default(), [13, 14])
+}
+
+/// The sum of two fields of `/proc/PID/stat` that count ticks, in seconds.
+pub(crate) fn stat_ticks(stat: &str, fields: [usize; 2]) -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    // The name of the program may contain spaces. It ends with the last parenthesis.
+    let rest: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |field: usize| rest.get(field - 2).and_then(|ticks| ticks.parse::<f64>().ok());
+    fields.into_iter().filter_map(ticks).sum::<f64>() / TICKS_PER_SECOND
 }

@@ -4,5 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+#[allow(dead_code, reason = "the benchmark uses the rest")]
 mod cluster;
+mod people;
 mod submitting;

@@ -1,7 +1,7 @@
 //! The writer of a server: group commit that survives lost connections.
 //!
-//! Each transaction learns its number when it begins. If the connection is lost while it commits, nobody knows whether that happened,
-//! so the server is asked for the fate of that number, and the group is answered or written again.
+//! Each transaction writes its number into the process's own row. If the connection is lost while it commits, nobody knows whether that
+//! happened, so the row is read again, and the group is answered or written once more.
 
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ type GroupAnswers = Vec<Result<(), StoreError>>;
 enum FailedAttempt {
     /// The connection was lost before the commit.
     Lost(StoreFault),
-    /// It was lost during the commit of the transaction with this number, after which these would be the answers.
-    Unconfirmed(String, GroupAnswers),
+    /// It was lost during the commit, after which these would be the answers.
+    Unconfirmed(GroupAnswers),
     /// Others changed the same rows at the same time.
     Conflict(StoreFault),
     /// A statement failed.
@@ -75,7 +75,7 @@ impl PostgresWriter {
         let Self { db: Some(db), owner, place, .. } = self else { return Ok(Vec::new()) };
         let SqlDatabase::Postgres(connection) = &*db else { return Ok(Vec::new()) };
         let mut transaction = GroupTransaction { db, connection, owner, place };
-        let number = transaction.begin(group).map_err(sort_fault)?;
+        transaction.begin(group).map_err(sort_fault)?;
         let answers = match one_by_one {
             true => transaction.apply_one_by_one(group),
             false => transaction.apply_together(group),
@@ -85,7 +85,7 @@ impl PostgresWriter {
         match connection.run_batch("SELECT 1; COMMIT") {
             Ok(()) => Ok(answers),
             Err(error) => Err(match sort_fault(error.into()) {
-                FailedAttempt::Lost(_) => FailedAttempt::Unconfirmed(number, answers),
+                FailedAttempt::Lost(_) => FailedAttempt::Unconfirmed(answers),
                 failed => failed,
             }),
         }
@@ -100,32 +100,18 @@ impl PostgresWriter {
         }
     }
 
-    /// Whether the transaction with this number was committed.
-    fn was_committed(&mut self, number: &str, patience: &mut ReconnectPatience) -> Result<bool, StoreFault> {
+    /// Whether the last transaction was committed.
+    fn was_committed(&mut self, patience: &mut ReconnectPatience) -> Result<bool, StoreFault> {
         loop {
-            match self.read_status(number) {
-                Ok(status) => match status.as_deref() {
-                    Some("committed") => return Ok(true),
-                    Some("aborted") => return Ok(false),
-                    Some(_) if patience.wait() => {}
-                    _ => {
-                        return Err(StoreFault::Failed(
-                            "the server does not say whether the last commit happened: resume the debate"
-                                .into(),
-                        ));
-                    }
-                },
+            let answer = self.connect().and_then(|()| match &self.db {
+                Some(db) => Ok(self.owner.was_committed(db)?),
+                None => Ok(false),
+            });
+            match answer {
                 Err(fault) if connection_is_lost(&fault) && patience.wait() => self.disconnect(),
-                Err(fault) => return Err(fault),
+                answer => return answer,
             }
         }
-    }
-
-    fn read_status(&mut self, number: &str) -> Result<Option<String>, StoreFault> {
-        self.connect()?;
-        let Some(db) = &self.db else { return Ok(None) };
-        let sql = format!("SELECT pg_xact_status('{number}'::xid8)");
-        Ok(db.read_first(&sql, &[], |row| row.get(0))?.flatten())
     }
 }
 
@@ -139,9 +125,9 @@ impl GroupCommit for PostgresWriter {
                     self.owner.committed();
                     return Ok(answers);
                 }
-                Err(FailedAttempt::Unconfirmed(number, answers)) => {
+                Err(FailedAttempt::Unconfirmed(answers)) => {
                     self.disconnect();
-                    if self.was_committed(&number, &mut patience)? {
+                    if self.was_committed(&mut patience)? {
                         self.owner.committed();
                         return Ok(answers);
                     }
@@ -215,13 +201,13 @@ struct GroupTransaction<'a> {
 }
 
 impl GroupTransaction<'_> {
-    /// Begins, in one round trip, and returns the transaction's number.
-    fn begin(&mut self, group: &[QueuedWrite]) -> Result<String, StoreFault> {
+    /// Begins, in one round trip.
+    fn begin(&mut self, group: &[QueuedWrite]) -> Result<(), StoreFault> {
         if group.iter().any(|write| !is_change(write)) {
-            self.owner.show_life(self.connection)?;
+            self.owner.take_lock(self.connection)?;
         }
         let begin = if group.iter().any(needs_write_lock) { BEGIN_WRITE } else { "BEGIN" };
-        Ok(self.connection.run_batch_for(&format!("{begin}; SELECT pg_current_xact_id()"))?)
+        Ok(self.connection.run_batch(&format!("{begin}; {}", self.owner.number_transaction()))?)
     }
 
     /// Applies everything in as few statements as possible. A refusal concerns one write; an error concerns all.

@@ -30,9 +30,13 @@ pub(crate) struct DebateOwner {
     leases: HashMap<String, LeasedLog>,
     /// What the transaction that is under way changes about the leases.
     pending: Vec<(String, Option<LeasedLog>)>,
-    /// When it last said that it is alive. `None` until its first lease.
+    /// When it last said that it is alive. `None` before the first time.
     seen: Option<Instant>,
+    /// Whether it ever leased a debate, and so needs its lock.
+    needs_lock: bool,
     holds_lock: bool,
+    /// The number of the last transaction.
+    commits: i64,
 }
 
 impl DebateOwner {
@@ -42,7 +46,16 @@ impl DebateOwner {
             .map_err(|error| StoreFault::Failed(format!("the system gives no random numbers ({error})")))?;
         let key = i64::from_le_bytes(bytes);
         let (leases, pending) = (HashMap::new(), Vec::new());
-        Ok(Self { key, takeover_after, leases, pending, seen: None, holds_lock: false })
+        Ok(Self {
+            key,
+            takeover_after,
+            leases,
+            pending,
+            seen: None,
+            needs_lock: false,
+            holds_lock: false,
+            commits: 0,
+        })
     }
 
     /// How often it says that it is alive.
@@ -51,7 +64,7 @@ impl DebateOwner {
     }
 
     pub(crate) fn has_leased(&self) -> bool {
-        self.seen.is_some()
+        self.needs_lock
     }
 
     /// The connection is gone, and the lock with it.
@@ -59,28 +72,54 @@ impl DebateOwner {
         self.holds_lock = false;
     }
 
-    /// Says that this process is alive if it is time, and takes its lock if it does not hold it. It must be called outside of a
-    /// transaction.
-    pub(crate) fn show_life(&mut self, db: &PostgresConnection) -> SqlResult<()> {
-        let key = self.key;
-        if self.holds_lock && self.seen.is_some_and(|seen| seen.elapsed() < self.interval()) {
-            return Ok(());
-        }
-        let sql = format!(
-            "INSERT INTO processes VALUES ({key}, clock_timestamp())
-                 ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at"
-        );
-        if self.holds_lock {
-            db.run_batch(&sql)?;
-        } else {
+    /// Takes the lock if this process does not hold it. It must be called outside of a transaction.
+    pub(crate) fn take_lock(&mut self, db: &PostgresConnection) -> SqlResult<()> {
+        self.needs_lock = true;
+        if !self.holds_lock {
             // Whoever has not been seen for a day is gone.
             let stale = "DELETE FROM processes WHERE seen_at < clock_timestamp() - interval '1 day'";
+            let sql = format!("{stale}; {}; SELECT pg_try_advisory_lock({})", self.sign_of_life(), self.key);
             // After a lost connection the server may not know yet that the old one is gone. Then it is tried again.
-            let locked = db.run_batch_for(&format!("{stale}; {sql}; SELECT pg_try_advisory_lock({key})"))?;
-            self.holds_lock = locked == "t";
+            self.holds_lock = db.run_batch_for(&sql)? == "t";
+            self.seen = Some(Instant::now());
         }
-        self.seen = Some(Instant::now());
         Ok(())
+    }
+
+    /// Says that this process is alive if it is time, and takes its lock if it does not hold it.
+    pub(crate) fn show_life(&mut self, db: &PostgresConnection) -> SqlResult<()> {
+        self.take_lock(db)?;
+        if self.seen.is_none_or(|seen| seen.elapsed() >= self.interval()) {
+            db.run_batch(&self.sign_of_life())?;
+            self.seen = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// The statement with which a transaction begins that this process could lose while it commits. It writes a number that
+    /// [`was_committed`](Self::was_committed) finds if the commit happened, and is a sign of life.
+    pub(crate) fn number_transaction(&mut self) -> String {
+        self.commits += 1;
+        self.seen = Some(Instant::now());
+        self.sign_of_life()
+    }
+
+    fn sign_of_life(&self) -> String {
+        let Self { key, commits, .. } = self;
+        format!(
+            "INSERT INTO processes (owner, seen_at, commits) VALUES ({key}, clock_timestamp(), {commits})
+                 ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at, commits = excluded.commits"
+        )
+    }
+
+    /// Whether the last transaction was committed. If it is still under way, this waits for its end.
+    ///
+    /// `pg_xact_status` would say the same as long as the server does not crash. A server that does may give the number of a
+    /// transaction that it lost to another one.
+    pub(crate) fn was_committed(&self, db: &SqlDatabase) -> SqlResult<bool> {
+        let sql = "SELECT commits FROM processes WHERE owner = ?1 FOR UPDATE";
+        let commits: Option<i64> = db.read_first(sql, sql_values![self.key], |row| row.get(0))?;
+        Ok(commits == Some(self.commits))
     }
 
     /// Gives up everything, so that others need not wait.

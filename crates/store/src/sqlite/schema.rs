@@ -6,13 +6,13 @@ use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, SQLite's `user_version`. Versions 1 to 3 were those of agon's first
 /// edition. To change the tables, raise it and migrate files of version 4 and later.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// The first version that can be brought up to date.
 const OLDEST_VERSION: i64 = 4;
 
 /// What makes of a version the next one, beginning with [`OLDEST_VERSION`].
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     // Debates of version 4 do not say where they were held.
     "ALTER TABLE debates ADD COLUMN provenance TEXT",
     "CREATE TABLE served_debates (
@@ -26,6 +26,28 @@ const MIGRATIONS: [&str; 2] = [
     INSERT INTO search_backlog SELECT n, 0 FROM debates AS d WHERE status IS NULL
         OR (SELECT n FROM events WHERE debate = d.n ORDER BY seq DESC LIMIT 1) > (SELECT last_event FROM search_progress);
     DROP TABLE search_progress",
+    "CREATE TABLE debate_messages (
+        n INTEGER PRIMARY KEY,
+        debate TEXT NOT NULL,
+        body TEXT NOT NULL,
+        after_event INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE call_places (
+        name TEXT NOT NULL,
+        process TEXT NOT NULL,
+        places INTEGER NOT NULL,
+        wanted INTEGER NOT NULL,
+        seen_s INTEGER NOT NULL,
+        PRIMARY KEY (name, process)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE allowances (
+        pool TEXT NOT NULL,
+        debate TEXT NOT NULL,
+        nanos INTEGER NOT NULL,
+        PRIMARY KEY (pool, debate)
+    ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The `application_id` that marks a file as a store: "Agon".

@@ -179,3 +179,29 @@ CREATE TABLE served_debates (
     request_hash TEXT NOT NULL, -- of the request's body
     stopped INTEGER NOT NULL DEFAULT 0 -- somebody stopped it on purpose
 ) STRICT, WITHOUT ROWID;
+
+-- What is said to a debate that another process runs.
+CREATE TABLE debate_messages (
+    n INTEGER PRIMARY KEY,
+    debate TEXT NOT NULL, -- its id
+    body TEXT NOT NULL, -- JSON
+    after_event INTEGER NOT NULL -- how many events the log had
+) STRICT;
+
+-- The places for calls that each process has, and how many it could use.
+CREATE TABLE call_places (
+    name TEXT NOT NULL, -- of the limit
+    process TEXT NOT NULL,
+    places INTEGER NOT NULL,
+    wanted INTEGER NOT NULL,
+    seen_s INTEGER NOT NULL,
+    PRIMARY KEY (name, process)
+) STRICT, WITHOUT ROWID;
+
+-- What is set aside for a debate from a pool of dollars, or what it has cost.
+CREATE TABLE allowances (
+    pool TEXT NOT NULL,
+    debate TEXT NOT NULL, -- its id
+    nanos INTEGER NOT NULL, -- billionths of a dollar
+    PRIMARY KEY (pool, debate)
+) STRICT, WITHOUT ROWID;

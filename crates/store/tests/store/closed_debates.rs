@@ -119,8 +119,8 @@ fn knowledge_and_memories_carry_the_receipt_of_their_log() {
     let note = add(&store, vec![note("A note", "comes from no log")]).remove(0);
     assert_eq!(store.knowledge_show(&note).unwrap().receipt, None);
     block_on(store.knowledge_forget(&entry.id)).unwrap();
-    let left = "SELECT count(*) FROM knowledge WHERE forgotten AND head IS NULL AND events IS NULL";
-    assert_eq!(home.sql().query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    let left = "SELECT count(*) FROM knowledge WHERE forgotten = 1 AND head IS NULL AND events IS NULL";
+    assert_eq!(home.number(left), 1);
 }
 
 #[test]
@@ -150,15 +150,15 @@ fn only_what_the_lesson_has_is_written() {
     close_debate(&store, "d2", "Why?", undecided);
     // b and c are rated, c has a memory, b has voted.
     assert_eq!(TABLES.map(|table| count_rows(&home, table)), [0, 1, 1, 2, 2, 1]);
-    let text: String = home.sql().query_row("SELECT text FROM memories", [], |row| row.get(0)).unwrap();
+    let text = home.text("SELECT text FROM memories");
     assert!(text.ends_with("The debate decided nothing."), "{text}");
 }
 
 /// If one table cannot be written, neither `Closed` nor anything else is.
 #[test]
 fn a_debate_does_not_close_if_any_table_cannot_be_written() {
-    let inserts = TABLES.map(|table| format!("BEFORE INSERT ON {table}"));
-    let updates = ["BEFORE UPDATE ON memories".to_owned(), "BEFORE UPDATE ON deliveries".to_owned()];
+    let inserts = TABLES.map(|table| format!("INSERT ON {table}"));
+    let updates = ["UPDATE ON memories".to_owned(), "UPDATE ON deliveries".to_owned()];
     let faults = inserts.into_iter().chain(updates);
     for fault in faults {
         let home = TestHome::new();
@@ -171,14 +171,13 @@ fn a_debate_does_not_close_if_any_table_cannot_be_written() {
         let open = log.records[..4].to_vec();
         append(&store, "d1", open.clone()).unwrap();
         let before = table_rows(&home);
-        let spoil = format!("CREATE TRIGGER spoil {fault} BEGIN SELECT RAISE(ABORT, 'spoiled'); END");
-        home.sql().execute_batch(&spoil).unwrap();
+        home.spoil(&fault);
         let error = append(&store, "d1", vec![closed.clone()]).unwrap_err();
         assert!(error.to_string().contains("spoiled"), "{fault}: {error}");
         assert_eq!(load(&store, "d1").unwrap(), open, "{fault}");
         assert_eq!(table_rows(&home), before, "{fault}");
         assert_eq!(store.list_debates(None).unwrap()[0].status, "running", "{fault}: it can still be closed");
-        home.sql().execute_batch("DROP TRIGGER spoil").unwrap();
+        home.unspoil();
         append(&store, "d1", vec![closed]).unwrap();
         assert_eq!(store.list_debates(None).unwrap()[0].status, "complete", "{fault}");
         assert_eq!(store.knowledge_list(9).unwrap().len(), 2, "{fault}");
@@ -243,6 +242,9 @@ fn a_killed_process_leaves_a_debate_closed_with_everything_or_open() {
         let mut other = OtherProcess::running(CLOSING, &home, "d");
         other.durable(debates);
         let told = other.kill().max(debates);
+        let ids: Vec<String> =
+            home.open().list_debates(None).unwrap().into_iter().map(|debate| debate.id).collect();
+        ids.iter().for_each(|id| home.await_release(id));
         check_complete(&home, told);
         // A debate that was opened and not closed can go on.
         let store = home.open();

@@ -1,6 +1,4 @@
-//! A temporary store, and debates to put into it.
-
-use std::path::PathBuf;
+//! Debates to put into a store.
 
 use agon_core::lesson::{EvidencedClaim, LessonBallot, LessonDecision, LessonSeat, RatingChange};
 use agon_core::{
@@ -10,41 +8,8 @@ use agon_core::{
 use agon_engine::{Store, StoreError};
 use agon_store::{DebateStore, StoreAddress};
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 
-/// A folder that is deleted after the test, with the store's file in it.
-pub(crate) struct TestHome {
-    folder: TempDir,
-}
-
-impl TestHome {
-    pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.folder.path().to_owned()
-    }
-
-    pub(crate) fn file(&self) -> PathBuf {
-        self.folder.path().join("agon.db")
-    }
-
-    pub(crate) fn open(&self) -> DebateStore {
-        DebateStore::open(&self.file()).unwrap()
-    }
-
-    /// A plain connection, to do what the store itself never does.
-    pub(crate) fn sql(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.file()).unwrap()
-    }
-
-    /// The names of the writers' lock files.
-    pub(crate) fn lock_files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.folder.path().join("agon.db.owners")).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-}
+pub(crate) use crate::test_home::TestHome;
 
 pub(crate) fn brief(id: &str, question: &str) -> Brief {
     Brief {
@@ -296,9 +261,7 @@ pub(crate) fn close_debate_at(
 
 /// Every row of every table but the logs and the word indexes.
 pub(crate) fn table_rows(home: &TestHome) -> Vec<String> {
-    let plain = home.sql();
-    let mut all = Vec::new();
-    for table in [
+    let tables = [
         "knowledge",
         "memories",
         "memory_observations",
@@ -310,19 +273,15 @@ pub(crate) fn table_rows(home: &TestHome) -> Vec<String> {
         "embedding_models",
         "vectors",
         "vector_signs",
-    ] {
-        let mut query = plain.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns = query.column_count();
-        let mut rows = query.query([]).unwrap();
-        while let Some(row) = rows.next().unwrap() {
-            let values: Vec<rusqlite::types::Value> = (0..columns).map(|n| row.get(n).unwrap()).collect();
-            all.push(format!("{table} {values:?}"));
-        }
-    }
+    ];
+    let mut all: Vec<String> = tables
+        .iter()
+        .flat_map(|table| home.rows(table).into_iter().map(move |row| format!("{table} {row}")))
+        .collect();
     all.sort();
     all
 }
 
 pub(crate) fn count_rows(home: &TestHome, table: &str) -> i64 {
-    home.sql().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    home.number(&format!("SELECT count(*) FROM {table}"))
 }

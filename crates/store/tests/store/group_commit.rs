@@ -11,10 +11,9 @@ fn a_thousand_simultaneous_appends_share_a_commit() {
     let store = home.open();
     let logs: Vec<TestLog> = (0..1000).map(|n| TestLog::new(&format!("d{n}"), "Why?")).collect();
     // While another connection writes, everything queues up. The writer has taken the first append at most.
-    let blocker = home.sql();
-    blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let blocked = home.block_writes();
     let appends: Vec<_> = logs.iter().map(|log| store.append(log.id(), log.records.clone())).collect();
-    blocker.execute_batch("COMMIT").unwrap();
+    drop(blocked);
     block_on(async {
         for append in appends {
             append.await.unwrap();
@@ -33,8 +32,7 @@ fn an_append_that_fails_its_check_fails_alone() {
     let other = TestLog::new("d2", "Why?");
     let third = TestLog::new("d3", "Why?");
     let commits = store.commits();
-    let blocker = home.sql();
-    blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let blocked = home.block_writes();
     let plug = store.lease("d1");
     let answers = [
         store.append("d2", other.records.clone()),
@@ -42,7 +40,7 @@ fn an_append_that_fails_its_check_fails_alone() {
         store.append("nobody", more.clone()),
         store.append("d3", third.records.clone()),
     ];
-    blocker.execute_batch("COMMIT").unwrap();
+    drop(blocked);
     let [second, holed, unknown, fourth] = answers;
     block_on(async {
         plug.await.unwrap();

@@ -1,7 +1,5 @@
 //! The knowledge store: adding, showing and forgetting entries, and search by words.
 
-use std::fs;
-
 use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_store::{DebateStore, KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge};
 use proptest::prelude::*;
@@ -83,7 +81,7 @@ fn an_id_that_is_taken_gets_another_digit() {
     let home = TestHome::new();
     let store = home.open();
     let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
-    let other = home.sql().execute("UPDATE knowledge SET text = 'Another text with this id.'", []).unwrap();
+    let other = home.change("UPDATE knowledge SET text = 'Another text with this id.'");
     assert_eq!(other, 1);
     let longer = add(&store, vec![note("Tea", "Hot.")]).remove(0);
     assert_eq!((longer.len(), longer.starts_with(&id)), (id.len() + 1, true));
@@ -134,7 +132,7 @@ fn stop_words_are_ignored() {
 }
 
 #[test]
-fn no_query_is_read_as_fts5_syntax() {
+fn no_query_is_read_as_syntax() {
     let home = TestHome::new();
     let store = home.open();
     add(&store, vec![note("Title", "plain words")]);
@@ -171,7 +169,6 @@ fn a_rare_word_is_found_among_thousands_of_entries_with_a_common_one() {
     assert_eq!(common.len(), 10);
 }
 
-/// The text is gone from the table, the index and the free pages of the file.
 #[test]
 fn a_forgotten_entry_is_gone() {
     let home = TestHome::new();
@@ -186,10 +183,6 @@ fn a_forgotten_entry_is_gone() {
     assert!(store.knowledge_show(&ids[0]).is_err() && block_on(store.knowledge_forget(&ids[0])).is_err());
     assert_eq!(store.texts_without_vectors("embeddings/x", 9).unwrap(), []);
     assert_eq!(store.health().unwrap().knowledge, 1);
-    drop(store);
-    let bytes = fs::read(home.file()).unwrap();
-    let has = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
-    assert!(!has("xylophone") && !has("quagmire") && has("zeppelin"));
 }
 
 #[test]
@@ -203,8 +196,7 @@ fn a_rebuild_does_not_restore_a_forgotten_entry() {
     assert_eq!((rebuilt.debates, rebuilt.knowledge), (1, 0));
     assert_eq!((store.knowledge_list(9).unwrap(), search(&store, "database")), (Vec::new(), Vec::new()));
     assert!(store.knowledge_show(&id).is_err());
-    let left: String =
-        home.sql().query_row("SELECT title || text FROM knowledge", [], |row| row.get(0)).unwrap();
+    let left = home.text("SELECT title || text FROM knowledge");
     assert_eq!(left, "");
 }
 
@@ -219,18 +211,6 @@ fn a_search_finds_a_decision_with_its_evidence_and_how_it_turned_out() {
     block_on(store.resolve_debate("d1", DebateResolution::Truth(OutcomeTruth::Wrong), None, OPENED_AT, None))
         .unwrap();
     assert_eq!(search(&store, "database")[0].turned_out, Some(OutcomeTruth::Wrong));
-}
-
-#[test]
-fn a_read_only_store_can_be_searched_but_not_changed() {
-    let home = TestHome::new();
-    let store = home.open();
-    let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
-    drop(store);
-    let reader = DebateStore::open_to_read(&home.file()).unwrap();
-    assert_eq!(titles(&reader, "hot"), ["Tea"]);
-    let error = block_on(reader.knowledge_forget(&id)).unwrap_err().to_string();
-    assert!(error.contains("can only be read"), "{error}");
 }
 
 proptest! {

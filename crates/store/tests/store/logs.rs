@@ -90,14 +90,13 @@ fn nothing_can_be_appended_to_a_closed_debate() {
 fn a_tampered_log_does_not_load_but_can_be_read_raw() {
     let cases = [
         ("UPDATE events SET body = replace(body, 'Tea', 'Gin') WHERE seq = 3", 3, 4),
-        ("UPDATE events SET body = CAST(x'ff00fe' AS TEXT) WHERE seq = 2", 2, 4),
         ("UPDATE events SET hash = 'no' WHERE seq = 1", 1, 4),
         ("DELETE FROM events WHERE seq = 1", 1, 3),
     ];
     for (change, at, events) in cases {
         let home = TestHome::new();
         let (store, _) = store_with_debate(&home, "d1");
-        assert_eq!(home.sql().execute(change, []).unwrap(), 1);
+        assert_eq!(home.change(change), 1);
         match load(&store, "d1") {
             Err(StoreError::BrokenChain { id, broken: BrokenChain::Hash { seq, .. } }) => {
                 assert_eq!((id.as_str(), seq), ("d1", at))

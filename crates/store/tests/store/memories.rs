@@ -144,10 +144,8 @@ fn a_resolution_updates_the_memories_of_its_debate() {
     assert_eq!((a.tier, a.seen, a.turned_out), (MemoryTier::Medium, 2, Some(OutcomeTruth::Wrong)));
     assert_eq!((b.tier, b.seen, b.turned_out), (MemoryTier::Slow, 2, Some(OutcomeTruth::Right)));
     assert_eq!((c.tier, c.seen, c.turned_out), (MemoryTier::Fast, 2, Some(OutcomeTruth::Wrong)));
-    let surprise = |agent: &str| -> f64 {
-        let query = "SELECT surprise FROM memories WHERE agent = ?1";
-        home.sql().query_row(query, [agent], |row| row.get(0)).unwrap()
-    };
+    let surprise =
+        |agent: &str| -> f64 { home.real(&format!("SELECT surprise FROM memories WHERE agent = '{agent}'")) };
     assert!((surprise("openai/a") - 0.5).abs() < 1e-9 && (surprise("gemini/c") - 0.3).abs() < 1e-9);
 }
 

@@ -1,8 +1,6 @@
-//! Several processes on one file: `kill -9` loses nothing that was committed, and no debate runs twice.
+//! Several processes on one store: `kill -9` loses nothing that was committed, and no debate runs twice.
 
 use std::io::{BufRead, BufReader, Read, Write};
-#[cfg(target_os = "linux")]
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use agon_engine::StoreError;
@@ -33,13 +31,13 @@ fn the_other_process() {
 }
 
 pub(crate) struct OtherProcess {
-    child: Child,
-    out: BufReader<ChildStdout>,
+    pub(crate) child: Child,
+    pub(crate) out: BufReader<ChildStdout>,
 }
 
 impl OtherProcess {
-    fn start(mut command: Command, home: &TestHome, id: &str) -> Self {
-        command.env(FILE, home.file()).env(ID, id).stdout(Stdio::piped()).stderr(Stdio::null());
+    pub(crate) fn start(mut command: Command, home: &TestHome, id: &str) -> Self {
+        command.env(FILE, home.address()).env(ID, id).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         Self { child, out }
@@ -78,9 +76,10 @@ impl OtherProcess {
     }
 }
 
-const ARGUMENTS: [&str; 4] = ["processes::the_other_process", "--exact", "--ignored", "--nocapture"];
+pub(crate) const ARGUMENTS: [&str; 4] =
+    ["processes::the_other_process", "--exact", "--ignored", "--nocapture"];
 
-fn durable(line: &str) -> Option<usize> {
+pub(crate) fn durable(line: &str) -> Option<usize> {
     // The test harness may print on the same line.
     line.split("durable ").nth(1)?.trim().parse().ok()
 }
@@ -93,6 +92,7 @@ fn a_killed_process_loses_nothing_durable_and_its_debate_can_be_leased_at_once()
         let mut other = OtherProcess::on(&home, &id);
         other.durable(events);
         let told = other.kill().max(events);
+        home.await_release(&id);
         let store = home.open();
         assert_eq!(store.list_debates(None).unwrap()[0].status, "interrupted");
         lease(&store, &id).unwrap();
@@ -107,7 +107,6 @@ fn a_killed_process_loses_nothing_durable_and_its_debate_can_be_leased_at_once()
         append(&store, &id, log.say("And on.")).unwrap();
         assert_eq!(load(&store, &id).unwrap(), log.records);
     }
-    assert_eq!(home.lock_files(), Vec::<String>::new(), "locks of dead processes are removed");
 }
 
 #[test]
@@ -126,101 +125,9 @@ fn a_living_process_keeps_its_lease_while_another_writes() {
     other.durable(100);
     assert!(matches!(lease(&store, "theirs"), Err(StoreError::Leased(_))));
     other.kill();
+    home.await_release("theirs");
     lease(&store, "theirs").unwrap();
     assert_eq!(load(&store, "ours").unwrap(), ours.records);
     assert!(load(&store, "theirs").unwrap().len() >= 100);
     assert_eq!(store.health().unwrap().integrity, "ok");
-}
-
-/// A limit on the file size makes the commit fail as a full disk does.
-#[cfg(unix)]
-#[test]
-fn a_failing_disk_is_explained_and_loses_nothing() {
-    let home = TestHome::new();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$@\"", "sh"]);
-    shell.arg(std::env::current_exe().unwrap()).args(ARGUMENTS);
-    let mut other = OtherProcess::start(shell, &home, "d1");
-    let mut said = String::new();
-    other.out.read_to_string(&mut said).unwrap();
-    other.child.wait().unwrap();
-    let told = said.lines().filter_map(durable).next_back().unwrap();
-    let sentence = said.split_once("error ").expect("an append fails").1.lines().next().unwrap();
-    assert!(
-        sentence.contains("agon.db") && sentence.contains("check the disk and its free space"),
-        "{sentence}"
-    );
-    let store = home.open();
-    assert_eq!(load(&store, "d1").unwrap().len(), told, "everything durable is stored, and nothing else");
-    lease(&store, "d1").unwrap();
-}
-
-/// Runs a process on a disk that fails as `failing_disk.c` says. Returns how many events it reported as durable, and all that it said.
-#[cfg(target_os = "linux")]
-fn on_failing_disk(home: &TestHome, shim: &Path, variable: &str, number: usize) -> (usize, String) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(ARGUMENTS).env("LD_PRELOAD", shim).env(variable, number.to_string());
-    let mut other = OtherProcess::start(command, home, "d1");
-    let mut said = String::new();
-    other.out.read_to_string(&mut said).unwrap();
-    other.child.wait().unwrap();
-    let told = said.lines().filter_map(durable).next_back().unwrap_or_default();
-    (told, said)
-}
-
-/// Compiles `failing_disk.c`. `None` if there is no C compiler here.
-#[cfg(target_os = "linux")]
-fn failing_disk(folder: &Path) -> Option<PathBuf> {
-    let (source, shim) = (folder.join("failing_disk.c"), folder.join("failing_disk.so"));
-    std::fs::write(&source, include_str!("failing_disk.c")).unwrap();
-    let made =
-        Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&shim, &source]).arg("-ldl").status();
-    if !made.is_ok_and(|status| status.success()) {
-        println!("There is no C compiler here. The test of a failing disk is skipped.");
-        return None;
-    }
-    Some(shim)
-}
-
-/// What is there after the failure is what was reported as durable, or that and the whole append that was under way.
-#[cfg(target_os = "linux")]
-fn assert_nothing_is_lost(home: &TestHome, told: usize, what: &str) {
-    let store = home.open();
-    let events = match load(&store, "d1") {
-        Ok(records) => records.len(),
-        Err(StoreError::Unknown(_)) => 0,
-        Err(why) => panic!("{what}: {why}"),
-    };
-    // The first append has one event and is not reported. The others have three.
-    let possible = if told == 0 { &[0, 1, 4][..] } else { &[told, told + 3] };
-    assert!(possible.contains(&events), "{what}: {told} events were durable, but there are {events}");
-    assert_eq!(store.health().unwrap().integrity, "ok", "{what}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_disk_that_does_not_confirm_a_commit_is_explained_and_loses_nothing() {
-    let tools = TestHome::new();
-    let Some(shim) = failing_disk(&tools.folder()) else { return };
-    for number in [1, 2, 3, 5, 9, 20, 40] {
-        let home = TestHome::new();
-        let (told, said) = on_failing_disk(&home, &shim, "FSYNC_FAILS", number);
-        let sentence =
-            said.split_once("error ").unwrap_or_else(|| panic!("{number}: no append failed: {said}")).1;
-        assert!(sentence.contains("agon.db") && sentence.contains("check the disk"), "{number}: {sentence}");
-        assert_nothing_is_lost(&home, told, &format!("fsync {number}"));
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_process_that_dies_in_the_middle_of_a_page_loses_nothing_durable() {
-    let tools = TestHome::new();
-    let Some(shim) = failing_disk(&tools.folder()) else { return };
-    for number in [1, 2, 7, 30, 61, 200, 1003, 1010, 1500] {
-        let home = TestHome::new();
-        let (told, said) = on_failing_disk(&home, &shim, "WRITE_TORN", number);
-        assert!(!said.contains("error "), "{number}: {said}");
-        assert_nothing_is_lost(&home, told, &format!("page {number}"));
-    }
 }

@@ -83,7 +83,7 @@ fn a_rebuild_restores_and_counts_lost_and_changed_rows() {
             (1, 0, 0),
         ),
     ] {
-        home.sql().execute(damage, []).unwrap();
+        home.change(damage);
         let rebuilt = rebuild(&store);
         assert_eq!((rebuilt.knowledge, rebuilt.memories, rebuilt.ratings), rows, "{damage}");
         assert_eq!(without_vectors(&home), before, "{damage}");
@@ -95,7 +95,7 @@ fn a_search_finds_a_restored_entry() {
     let home = TestHome::new();
     let store = home.open();
     close_debate(&store, "d1", "Which database?", lesson());
-    home.sql().execute("DELETE FROM knowledge", []).unwrap();
+    home.change("DELETE FROM knowledge");
     assert_eq!(store.knowledge_search("database", None, 9).unwrap(), []);
     assert_eq!(rebuild(&store).knowledge, 1);
     assert_eq!(store.knowledge_search("database", None, 9).unwrap().len(), 1);
@@ -107,7 +107,7 @@ fn a_rebuild_skips_a_log_that_cannot_be_read() {
     let store = home.open();
     close_debate(&store, "d1", "Question 1?", lesson());
     close_debate(&store, "d2", "Question 2?", lesson());
-    home.sql().execute("UPDATE events SET body = '{\"lesson\"' WHERE debate = 1 AND seq = 4", []).unwrap();
+    home.change("UPDATE events SET body = '{\"lesson\"' WHERE debate = 1 AND seq = 4");
     assert_eq!(rebuild(&store).debates, 1);
     assert_eq!(count_rows(&home, "ballots"), 3);
 }

@@ -108,8 +108,7 @@ fn a_resolution_is_not_stored_if_the_memories_cannot_be_updated() {
     let store = home.open();
     close_debate(&store, "d1", "Why?", lesson());
     let before = table_rows(&home);
-    let spoil = "CREATE TRIGGER spoil BEFORE UPDATE ON memories BEGIN SELECT RAISE(ABORT, 'spoiled'); END";
-    home.sql().execute_batch(spoil).unwrap();
+    home.spoil("UPDATE ON memories");
     block_on(store.resolve_debate("d1", DebateResolution::Winner("C".into()), None, OPENED_AT, None))
         .unwrap_err();
     assert_eq!(table_rows(&home), before);

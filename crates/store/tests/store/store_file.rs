@@ -7,7 +7,8 @@ use agon_core::Status;
 use agon_engine::StoreError;
 use agon_store::DebateStore;
 
-use crate::fixtures::{TestHome, TestLog, append, load, store_with_debate};
+use crate::fixtures::{TestHome, TestLog, append, block_on, load, store_with_debate};
+use crate::knowledge::{add, note};
 
 fn sentence(path: &Path) -> String {
     let error = DebateStore::open(path).unwrap_err();
@@ -75,7 +76,7 @@ fn a_file_of_version_4_or_5_is_brought_up_to_date() {
         let before = load(&home.open(), "d1").unwrap();
         assert!(!before.is_empty());
         let version: i64 = home.sql().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(version, 6);
+        assert_eq!(version, 7);
         assert_eq!(load(&home.open(), "d1").unwrap(), before);
     }
 }
@@ -202,4 +203,44 @@ fn a_read_only_store_also_refuses_other_files() {
         assert!(DebateStore::open_to_read(&home.file()).is_err(), "{text:?}");
         assert_eq!(fs::read_to_string(home.file()).unwrap(), text);
     }
+}
+
+/// The text of a forgotten entry is gone from the table, the index and the free pages of the file.
+#[test]
+fn forgotten_text_is_not_in_the_file() {
+    let home = TestHome::new();
+    let store = home.open();
+    let ids = add(&store, vec![note("Secret", "xylophone quagmire"), note("Kept", "zeppelin hangar")]);
+    block_on(store.knowledge_forget(&ids[0])).unwrap();
+    drop(store);
+    let bytes = fs::read(home.file()).unwrap();
+    let has = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    assert!(!has("xylophone") && !has("quagmire") && has("zeppelin"));
+}
+
+#[test]
+fn text_that_is_not_valid_breaks_the_chain() {
+    let home = TestHome::new();
+    let (store, _) = store_with_debate(&home, "d1");
+    home.change("UPDATE events SET body = CAST(x'ff00fe' AS TEXT) WHERE seq = 2");
+    assert!(matches!(load(&store, "d1"), Err(StoreError::BrokenChain { .. })));
+    assert_eq!(store.raw_log("d1").unwrap().len(), 4);
+}
+
+#[test]
+fn sqlite_commits_with_a_write_ahead_log() {
+    let home = TestHome::new();
+    assert_eq!(home.open().health().unwrap().journal_mode.as_deref(), Some("wal"));
+}
+
+#[test]
+fn a_read_only_store_can_be_searched_but_not_changed() {
+    let home = TestHome::new();
+    let store = home.open();
+    let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
+    drop(store);
+    let reader = DebateStore::open_to_read(&home.file()).unwrap();
+    assert_eq!(reader.knowledge_search("hot", None, 9).unwrap()[0].title, "Tea");
+    let error = block_on(reader.knowledge_forget(&id)).unwrap_err().to_string();
+    assert!(error.contains("can only be read"), "{error}");
 }

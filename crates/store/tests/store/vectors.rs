@@ -147,7 +147,7 @@ fn a_vector_of_an_old_text_is_dropped() {
     let mut other = lesson();
     other.parts[0].position = Some("Something else entirely, this time.".into());
     close_debate(&store, "d2", "Which database?", other);
-    home.sql().execute("UPDATE knowledge SET text = 'Otherwise.' WHERE debate = 1", []).unwrap();
+    home.change("UPDATE knowledge SET text = 'Otherwise.' WHERE debate = 1");
     let changed: Vec<String> = store
         .texts_without_vectors(MODEL, 9)
         .unwrap()
@@ -176,7 +176,7 @@ fn an_entry_that_a_rebuild_changes_needs_a_new_vector() {
     index_all(&store, MODEL, &[1.0, 0.5]);
     block_on(store.rebuild()).unwrap();
     assert_eq!(store.texts_without_vectors(MODEL, 9).unwrap(), [], "nothing changed, so every vector stays");
-    home.sql().execute("UPDATE knowledge SET text = 'something else'", []).unwrap();
+    home.change("UPDATE knowledge SET text = 'something else'");
     assert_eq!(block_on(store.rebuild()).unwrap().knowledge, 1);
     assert_eq!(store.texts_without_vectors(MODEL, 9).unwrap().len(), 1);
 }

@@ -12,7 +12,7 @@ use crate::cli::runtime::block_on;
 use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output};
 use crate::hosting::debate_request::CallerRights;
-use crate::hosting::{DebateHost, HostSettings};
+use crate::hosting::{DebateHost, DebateRunners, HostSettings};
 use crate::serve::BoundServer;
 use crate::serve::access::AccessRules;
 use crate::serve::settings::ServeSettings;
@@ -35,6 +35,7 @@ fn command(command: Command) -> Command {
         .arg(listen)
         .arg(arguments::path_option("token-file", "FILE", token))
         .arg(arguments::switch("quiet", "Print nothing but the address"))
+        .args(arguments::workers())
         .args(arguments::config_and_store())
 }
 
@@ -50,12 +51,13 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let catalogue = model_catalogue(&configuration);
     let notes = if app.flag("quiet") { TelemetryNotes::Quiet } else { TelemetryNotes::AtOnce };
     telemetry::start(&configuration.telemetry, notes);
+    let runners = DebateRunners { workers: app.workers(&store)?, share_calls: false };
     block_on(async {
         let server = BoundServer::bind(&listen).await?;
         let address = server.address;
         let access = AccessRules::new(address.ip(), &settings.hosts, token, token_file)?;
         let access = Arc::new(access);
-        let host = DebateHost::new(configuration, catalogue, store, host_settings(&settings))
+        let host = DebateHost::with_parts(configuration, catalogue, store, host_settings(&settings), runners)
             .map_err(|error| CliError::input(error.sentence))?;
         output::print(&format!("listening on http://{address}\n"))?;
         if access.needs_token() {

@@ -9,7 +9,7 @@ use crate::cli::runtime::block_on;
 use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output, signals};
 use crate::hosting::debate_request::CallerRights;
-use crate::hosting::{DebateHost, HostSettings};
+use crate::hosting::{DebateHost, DebateRunners, HostSettings};
 use crate::worker::debate_workflow::DebateWorkflow;
 use crate::worker::settings::WorkerSettings;
 use crate::worker::worker_endpoint::{WorkerEndpoint, take_over_silent};
@@ -62,7 +62,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             }
             None => format!("http://{}", endpoint.address),
         };
-        let host = DebateHost::new(configuration, catalogue, store, host_settings(&settings))
+        let runners = DebateRunners { workers: None, share_calls: true };
+        let host = DebateHost::with_parts(configuration, catalogue, store, host_settings(&settings), runners)
             .map_err(|error| CliError::input(error.sentence))?;
         let workflow = DebateWorkflow { host: host.clone() };
         output::print(&format!("listening on http://{}\n", endpoint.address))?;
@@ -77,6 +78,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         tokio::select! {
             () = endpoint.serve(workflow, asked_to_end()) => {}
             failed = register => return failed,
+            () = host.take_messages() => {}
+            () = host.share_calls() => {}
         }
         // Debates that do not end in time are continued by another worker.
         host.shut_down().await;
