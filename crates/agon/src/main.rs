@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) => error.report(),
     };
+    agon::cli::telemetry::finish();
     // Programs that took a seat must not outlive the debate, however it ended.
     agon_host::kill_all_groups();
     ExitCode::from(status)

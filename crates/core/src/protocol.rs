@@ -268,6 +268,16 @@ pub enum Fidelity {
     Degraded,
 }
 
+impl Fidelity {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Degraded => "degraded",
+        }
+    }
+}
+
 /// What became of a first-round position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

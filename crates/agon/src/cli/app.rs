@@ -21,8 +21,9 @@ use super::found_configuration::FoundConfiguration;
 use super::model_directory::{ModelDirectory, demo_scripts};
 use super::paths::{self, process_env};
 use super::runtime::block_on;
+use super::telemetry::TelemetryNotes;
 use super::verification::RawLog;
-use super::{deliveries, knowledge_index, output, terminal_pause};
+use super::{deliveries, knowledge_index, output, telemetry, terminal_pause};
 use crate::worker::remote_debates::RemoteDebates;
 use crate::worker::restate_client::RestateClient;
 
@@ -137,7 +138,10 @@ impl<'a> App<'a> {
             configuration.pulse.clone(),
             self.toolbox()?.clone(),
         );
-        Ok(Engine::new(Arc::new(directory), Arc::new(store.clone()), configuration.engine.clone()))
+        let notes = if self.flag("quiet") { TelemetryNotes::Quiet } else { TelemetryNotes::AtTheEnd };
+        telemetry::start(&configuration.telemetry, notes);
+        let store = telemetry::observed(Arc::new(store.clone()));
+        Ok(Engine::new(Arc::new(directory), store, configuration.engine.clone()))
     }
 
     /// The workers that `--restate` names, if it is given.
@@ -185,13 +189,17 @@ pub fn open_store(address: &StoreAddress) -> Result<DebateStore, CliError> {
 
 /// The protocol of a stored debate.
 pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
-    let found = agon_protocols::find(&brief.protocol).or_else(|| find_grading(&brief.protocol));
-    found.ok_or_else(|| {
+    find_protocol(&brief.protocol).ok_or_else(|| {
         CliError::input(format!(
             "debate {} was run with the protocol {:?}, which this agon does not have: use a newer agon",
             brief.id, brief.protocol
         ))
     })
+}
+
+/// The protocol with this name, among those that users open and those that evals use.
+pub fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
+    agon_protocols::find(name).or_else(|| find_grading(name))
 }
 
 /// A debate in a store.

@@ -20,6 +20,7 @@ use super::errors::CliError;
 use super::found_configuration::FoundConfiguration;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::paths::{self, CONFIGURATION_FILE, Environment};
+use super::telemetry::TelemetryConfig;
 use super::{arguments, input};
 use crate::mcp::settings::McpSettings;
 use crate::serve::settings::ServeSettings;
@@ -60,6 +61,8 @@ pub struct Configuration {
     pub mcp: McpSettings,
     /// What a worker does at once.
     pub worker: WorkerSettings,
+    /// What spans carry.
+    pub telemetry: TelemetryConfig,
 }
 
 /// Options as `--set` takes them.
@@ -87,6 +90,7 @@ struct ConfigurationFile {
     serve: ServeSettings,
     mcp: McpSettings,
     worker: WorkerSettings,
+    telemetry: TelemetryConfig,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
@@ -275,6 +279,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         serve: file.serve,
         mcp: file.mcp,
         worker: file.worker,
+        telemetry: file.telemetry,
     })
 }
 
@@ -455,6 +460,7 @@ mod tests {
             "[agents]",
             "[pulse]",
             "[tools]",
+            "[telemetry]",
         ] {
             assert!(found.ignored.iter().any(|key| key == section), "{section}: {:?}", found.ignored);
         }

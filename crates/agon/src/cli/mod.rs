@@ -42,6 +42,7 @@ pub mod seat_models;
 pub mod signals;
 pub mod table_tools;
 pub mod targets;
+pub mod telemetry;
 pub mod terminal_pause;
 pub mod verbs;
 pub mod verification;

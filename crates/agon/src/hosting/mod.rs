@@ -39,7 +39,7 @@ use crate::cli::configuration::Configuration;
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::deliveries::{self, DeliveryBindings};
 use crate::cli::seat_models::{self, check_models};
-use crate::cli::{clock, knowledge_index};
+use crate::cli::{clock, knowledge_index, telemetry};
 use crate::worker::remote_debates::RemoteDebates;
 use debate_request::{CallerRights, DebateRequest, RequestReader};
 use host_error::{HostError, HostErrorKind};
@@ -164,7 +164,8 @@ impl DebateHost {
         let changes = broadcast::Sender::new(CHANGES_HELD);
         let people = PersonSeats::new(changes.clone());
         let models = HostModels::new(&configuration, catalogue.clone(), &store, people.clone());
-        let mut engine = Engine::new(Arc::new(models), Arc::new(store.clone()), configuration.engine.clone());
+        let observed = telemetry::observed(Arc::new(store.clone()));
+        let mut engine = Engine::new(Arc::new(models), observed, configuration.engine.clone());
         if runners.share_calls {
             engine = engine.with_shared_calls();
         }
@@ -732,6 +733,7 @@ impl DebateHost {
         }
         self.0.faults.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.0.begun.fetch_add(1, Ordering::AcqRel);
+        self.tell_queue_length();
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let ended = match &host.0.workers {
@@ -748,6 +750,7 @@ impl DebateHost {
                 drop(host.0.store.release(&running.id).await);
             }
             host.0.begun.fetch_sub(1, Ordering::AcqRel);
+            host.tell_queue_length();
             host.runs().remove(&running.id);
             running.end(fault);
             host.tell(&running.id);
@@ -761,6 +764,7 @@ impl DebateHost {
             place = inner.places.acquire() => place,
             () = run.stop.stopped() => return Ok(()),
         };
+        self.tell_queue_length();
         if let Some(budget) = &inner.day_budget {
             budget.begin_day();
         }
@@ -799,6 +803,17 @@ impl DebateHost {
             Ok(seat_models::fetch_files(&host.0.configuration, names, true)?)
         });
         fetched.await.unwrap_or_else(|why| Err(broken_off(&why)))
+    }
+
+    fn tell_queue_length(&self) {
+        let inner = &*self.0;
+        // Debates on workers wait there, if at all.
+        if inner.workers.is_some() {
+            return;
+        }
+        let places = inner.settings.debates_at_once.clamp(1, Semaphore::MAX_PERMITS);
+        let running = places.saturating_sub(inner.places.available_permits());
+        telemetry::set_queue_length(inner.begun.load(Ordering::Acquire).saturating_sub(running));
     }
 
     fn tell(&self, id: &str) {

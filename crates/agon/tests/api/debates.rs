@@ -184,7 +184,9 @@ fn a_debate_is_stopped_resumed_interrupted_concluded_and_branched() {
     let resolved = server.post(&path("resolution"), &json!({"truth": true})).ok(200).json();
     assert_eq!((&resolved["id"], &resolved["turned_out"]), (&json!(id), &json!("right")));
     server.post(&path("resolution"), &json!({})).problem(422);
-    for (format, want) in [("md", "# q?"), ("html", "<!DOCTYPE html>"), ("yaml", "protocol: deep")] {
+    for (format, want) in
+        [("md", "# q?"), ("html", "<!DOCTYPE html>"), ("yaml", "protocol: deep"), ("otlp", "resourceSpans")]
+    {
         let text = server.get(&path(&format!("export?format={format}"))).ok(200).body;
         assert!(text.contains(want), "{format}");
     }

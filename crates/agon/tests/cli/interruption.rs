@@ -11,20 +11,26 @@ use crate::support::{Home, Said, TABS, said};
 const SLOW: [&str; 6] = ["deep", "Tabs or spaces?", "--models", "script/slow.yaml", "--seed", "7"];
 
 /// A home whose chair never answers, until [`mend`].
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     let (before, _) = TABS.split_once("    synthesis:\n").unwrap();
     home.write("slow.yaml", format!("{before}    synthesis: {{ fail: timeout }}\n"));
     home
 }
 
-fn mend(home: &Home) {
+pub(crate) fn mend(home: &Home) {
     home.write("slow.yaml", TABS);
 }
 
 /// Starts the debate and waits until the chair's call has left.
 fn started(home: &Home) -> Child {
-    let mut child = home.command(&[&SLOW[..], &["--events"]].concat()).spawn().unwrap();
+    started_in(home, &[])
+}
+
+/// With these variables.
+pub(crate) fn started_in(home: &Home, env: &[(&str, &str)]) -> Child {
+    let mut command = home.command(&[&SLOW[..], &["--events"]].concat());
+    let mut child = command.envs(env.iter().copied()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut chair = None;
     loop {
@@ -41,7 +47,7 @@ fn started(home: &Home) -> Child {
     child
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 

@@ -17,6 +17,7 @@
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
 //! - `servers`: stores on a PostgreSQL server, and a process that is stopped.
+//! - `telemetry`: traces and metrics, as a collector receives them.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
@@ -43,6 +44,7 @@ mod kept;
 mod known;
 mod manual;
 mod models;
+mod otlp_receiver;
 mod panels;
 mod providers;
 mod receipts;
@@ -54,5 +56,6 @@ mod stores;
 mod streams;
 mod support;
 mod targets;
+mod telemetry;
 mod tools;
 mod wrong_input;

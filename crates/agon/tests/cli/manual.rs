@@ -41,8 +41,8 @@ fn agon_help_is_worth_reading() {
       list         List debates, the newest first
       show         Print the report of a debate again, or a part of it
       search       Find debates by what was asked, said or decided
-      export       Write a debate as Markdown, HTML, JSON or YAML, or a gate's
-                   verdict for a pipeline
+      export       Write a debate as Markdown, HTML, JSON or YAML, a gate's verdict
+                   for a pipeline, or a trace
       resume       Continue an interrupted debate; answers that it has are not asked
                    for again
       replay       Check every step of a debate against its protocol, without any

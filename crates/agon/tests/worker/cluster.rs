@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use agon_mock::{MockServer, MockSettings, PostgresServer, converging_debate};
+use agon_mock::{MockServer, MockSettings, PostgresInstance, converging_debate};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ pub(crate) struct Cluster {
     pub(crate) restate: RestateServer,
     workers: Vec<Child>,
     store: String,
-    pub(crate) postgres: Option<PostgresServer>,
+    pub(crate) postgres: Option<PostgresInstance>,
 }
 
 impl Cluster {
@@ -43,9 +43,9 @@ impl Cluster {
     /// The same with a store on a PostgreSQL server, if there is one on this machine.
     pub(crate) fn start_on_postgres(delay: Duration) -> Option<Self> {
         // It says whether there is one.
-        PostgresServer::shared()?;
+        PostgresInstance::shared()?;
         let mut cluster = Self::start(delay)?;
-        let server = PostgresServer::start("-c fsync=off").unwrap();
+        let server = PostgresInstance::start("-c fsync=off").unwrap();
         cluster.store = server.address("postgres");
         cluster.postgres = Some(server);
         Some(cluster)

@@ -25,7 +25,7 @@ use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use crate::cli::limits::{parse_usd, whole_number};
 use crate::cli::runtime::block_on;
 use crate::cli::terminal_pause::terminal;
-use crate::cli::{output, seat_models, signals, table_tools};
+use crate::cli::{output, seat_models, signals, table_tools, telemetry};
 use crate::worker::remote_debates::RemoteDebates;
 
 pub(super) const VERB: CliVerb = CliVerb { name: "batch", group: VerbGroup::ManyDebates, command, run };
@@ -242,6 +242,7 @@ impl DebateBatch {
                 }
                 running.spawn(run_line(Arc::clone(&batch), line, opening, stop.clone()));
             }
+            telemetry::set_queue_length(waiting.len());
             let Some(ended) = running.join_next().await else { break };
             let finished = ended.map_err(|why| CliError::System(format!("a debate broke off: {why}")))?;
             progress.count(&finished);

@@ -11,11 +11,11 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, DebateHandle, StoredLog};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
-use crate::cli::{arguments, output, receipts};
+use crate::cli::{arguments, output, receipts, telemetry};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "export", group: VerbGroup::StoredDebates, command, run };
 
-const FORMATS: [&str; 7] = ["md", "html", "json", "yaml", "github", "sarif", "junit"];
+const FORMATS: [&str; 8] = ["md", "html", "json", "yaml", "github", "sarif", "junit", "otlp"];
 
 fn command(command: Command) -> Command {
     let format = Arg::new("format")
@@ -30,10 +30,10 @@ fn command(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("Write here; an existing file is never overwritten [default: stdout]");
     command
-        .about("Write a debate as Markdown, HTML, JSON or YAML, or a gate's verdict for a pipeline")
+        .about("Write a debate as Markdown, HTML, JSON or YAML, a gate's verdict for a pipeline, or a trace")
         .after_help(
             "json contains the outcome and the whole log with its hashes; --receipt contains both, signed. `agon verify FILE` checks\n\
-             either; a receipt also on another machine and without a network.",
+             either; a receipt also on another machine and without a network. otlp is the trace that telemetry sends, for a collector.",
         )
         .arg(arguments::debate_id())
         .arg(format)
@@ -57,6 +57,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let handle = app.stored_debate()?;
     let text = match app.flag("receipt") {
         true => receipts::issue_receipt(&handle, app.catalogue()?, !app.flag("no-log"))?,
+        false if format == "otlp" => {
+            telemetry::trace_document(&handle.read()?.records, &app.configuration()?.telemetry)?
+        }
         false => export_text(&handle, format)?,
     };
     match out {

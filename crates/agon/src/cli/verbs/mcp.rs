@@ -11,6 +11,7 @@ use crate::cli::app::{App, model_catalogue};
 use crate::cli::errors::CliError;
 use crate::cli::paths::process_env;
 use crate::cli::runtime::block_on;
+use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output};
 use crate::hosting::DebateHost;
 use crate::mcp::client_setup::{AgentClient, CLIENTS, ServerCommand};
@@ -50,6 +51,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     settings.check()?;
     let store = app.store()?;
     let catalogue = model_catalogue(&configuration);
+    telemetry::start(&configuration.telemetry, TelemetryNotes::AtOnce);
     block_on(async {
         let host = DebateHost::new(configuration, catalogue, store, settings.host_settings())
             .map_err(|error| CliError::input(error.sentence))?;

@@ -9,6 +9,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, model_catalogue};
 use crate::cli::errors::CliError;
 use crate::cli::runtime::block_on;
+use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output};
 use crate::hosting::debate_request::CallerRights;
 use crate::hosting::{DebateHost, DebateRunners, HostSettings};
@@ -48,6 +49,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let token_file = args.get_one::<PathBuf>("token-file").cloned();
     let store = app.store()?;
     let catalogue = model_catalogue(&configuration);
+    let notes = if app.flag("quiet") { TelemetryNotes::Quiet } else { TelemetryNotes::AtOnce };
+    telemetry::start(&configuration.telemetry, notes);
     let runners = DebateRunners { workers: app.workers(&store)?, share_calls: false };
     block_on(async {
         let server = BoundServer::bind(&listen).await?;

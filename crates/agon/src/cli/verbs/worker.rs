@@ -6,6 +6,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, model_catalogue};
 use crate::cli::errors::CliError;
 use crate::cli::runtime::block_on;
+use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output, signals};
 use crate::hosting::debate_request::CallerRights;
 use crate::hosting::{DebateHost, DebateRunners, HostSettings};
@@ -49,6 +50,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         app.restate_client()?.ok_or_else(|| CliError::input("name a Restate server with --restate"))?;
     let store = app.store()?;
     let catalogue = model_catalogue(&configuration);
+    let notes = if app.flag("quiet") { TelemetryNotes::Quiet } else { TelemetryNotes::AtOnce };
+    telemetry::start(&configuration.telemetry, notes);
     block_on(async {
         let endpoint = WorkerEndpoint::bind(listen)?;
         let own = match args.get_one::<String>("advertise") {

@@ -171,7 +171,7 @@ pub async fn resolve_debate(
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct ExportQuery {
-    /// `md`, `html`, `json`, `yaml`, `github`, `sarif`, `junit`, or `receipt`: a signed receipt with the log.
+    /// `md`, `html`, `json`, `yaml`, `github`, `sarif`, `junit`, `otlp`: a trace, or `receipt`: a signed receipt with the log.
     pub format: Option<String>,
 }
 
@@ -192,21 +192,24 @@ pub async fn export_debate(
         "md" => ("text/markdown; charset=utf-8", "md"),
         "html" => ("text/html; charset=utf-8", "html"),
         "json" | "sarif" => ("application/json", "json"),
+        "otlp" => ("application/json", "otlp.json"),
         "receipt" => ("application/json", "receipt.json"),
         "yaml" => ("application/yaml", "yaml"),
         "github" => ("text/plain; charset=utf-8", "txt"),
         "junit" => ("application/xml", "xml"),
         other => {
             return Err(Problem::invalid(format!(
-                "there is no format {other:?}: use md, html, json, yaml, github, sarif, junit or receipt"
+                "there is no format {other:?}: use md, html, json, yaml, github, sarif, junit, otlp or receipt"
             )));
         }
     };
     let handle = DebateHandle { store: state.host.store().clone(), id: id.clone() };
     let catalogue = state.host.catalogue().clone();
+    let telemetry = state.host.configuration().telemetry.clone();
     let text = blocking(move || {
         Ok(match format.as_str() {
             "receipt" => crate::cli::receipts::issue_receipt(&handle, &catalogue, true)?,
+            "otlp" => crate::cli::telemetry::trace_document(&handle.read()?.records, &telemetry)?,
             format => verbs::export::export_text(&handle, format)?,
         })
     })
