@@ -22,6 +22,18 @@ pub struct SharedLimits {
     pub tokens: Option<u64>,
 }
 
+impl SharedLimits {
+    /// What is left of them.
+    #[must_use]
+    pub fn less(self, used: BudgetUse) -> Self {
+        Self {
+            usd: self.usd.map(|usd| (usd - used.usd).max(0.0)),
+            calls: self.calls.map(|calls| calls.saturating_sub(used.calls)),
+            tokens: self.tokens.map(|tokens| tokens.saturating_sub(used.tokens)),
+        }
+    }
+}
+
 /// What debates have used. A call whose usage is not known counts for its worst case.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BudgetUse {

@@ -67,6 +67,7 @@ pub use rebuild::RebuildReport;
 pub use resolutions::StoredResolution;
 pub use search::{HIT_END, HIT_START, SearchHit};
 pub use served_debates::ServedRequest;
+pub use shared_limits::{AllowanceAnswer, AllowanceClaim};
 pub use store::{DebateStore, StoreFuture};
 pub use store_address::StoreAddress;
 pub use store_copy::CopyReport;

@@ -1,16 +1,17 @@
-//! Limits that all processes on a store keep together: how many calls run at once, and what many debates may cost.
+//! Limits that all processes on a store keep together: how many calls run at once, and what many debates may use.
 //!
 //! Calls: a process has places, and takes and gives back some about once a second; a call needs no visit to the store. Places of a process
 //! that has not been heard of for [`SILENT_S`] seconds are free again.
 //!
-//! Dollars: before a debate is submitted, its own limit is set aside from the pool that it belongs to; afterwards what it did not use is
+//! Budgets: before a debate is submitted, its own limit is set aside from the pool that it belongs to; afterwards what it did not use is
 //! given back. A debate keeps its own limit on whatever worker it runs, so the pool is never exceeded, and a worker that dies changes nothing.
 //!
 //! Changes of tables exclude each other over all processes, so each of these functions sees the latest rows.
 
-use agon_engine::{PlaceClaim, PlaceGrant};
+use agon_engine::{PlaceClaim, PlaceGrant, StoreError};
 
-use crate::sql::sql_values;
+use crate::sql::{SqlDatabase, sql_values};
+use crate::store_fault::StoreFault;
 use crate::{DebateStore, StoreFuture};
 
 /// After how many seconds the places of a silent process are free.
@@ -37,39 +38,112 @@ impl DebateStore {
         })
     }
 
-    /// Sets aside what a debate may cost, in billionths of a dollar, from a pool that has this much for all its debates. Returns what is
-    /// left of the pool if that is not enough.
-    pub fn set_aside(
-        &self,
-        pool: &str,
-        pool_nanos: u64,
-        debate: &str,
-        nanos: u64,
-    ) -> StoreFuture<'_, Result<(), u64>> {
-        let (pool, debate) = (pool.to_owned(), debate.to_owned());
-        let (pool_nanos, nanos) = (nanos_to_sql(pool_nanos), nanos_to_sql(nanos));
+    /// Sets aside what a debate may still use, from every one of these pools or from none.
+    pub fn set_aside(&self, debate: &str, claims: Vec<AllowanceClaim>) -> StoreFuture<'_, AllowanceAnswer> {
+        let debate = debate.to_owned();
         self.write(move |db| {
-            let sql = "SELECT CAST(coalesce(sum(nanos), 0) AS BIGINT) FROM allowances WHERE pool = ?1 AND debate <> ?2";
-            let taken: Option<i64> = db.read_first(sql, sql_values![pool, debate], |row| row.get(0))?;
-            let left = pool_nanos.saturating_sub(taken.unwrap_or_default());
-            if nanos > left {
-                return Ok(Err(u64::try_from(left).unwrap_or_default()));
+            for claim in &claims {
+                let others = "SELECT CAST(coalesce(sum(taken), 0) AS BIGINT), CAST(coalesce(sum(set_aside), 0) AS BIGINT)
+                     FROM allowances WHERE pool = ?1 AND debate <> ?2";
+                let (taken, set_aside) = db
+                    .read_first(others, sql_values![claim.pool, debate], |row| Ok((row.get(0)?, row.get(1)?)))?
+                    .unwrap_or_default();
+                let own = "SELECT taken, used_before, set_aside FROM allowances WHERE pool = ?1 AND debate = ?2";
+                let own = db.read_first(own, sql_values![claim.pool, debate], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
+                let taken = amount(taken).saturating_add(taken_by(own, claim.used));
+                let left = claim.most.saturating_sub(taken);
+                if claim.rest() > left {
+                    return Ok(AllowanceAnswer::UsedUp { pool: claim.pool.clone(), left });
+                }
+                if claim.rest() > left.saturating_sub(amount(set_aside)) {
+                    return Ok(AllowanceAnswer::Later);
+                }
             }
-            let sql = "INSERT INTO allowances (pool, debate, nanos) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (pool, debate) DO UPDATE SET nanos = ?3";
-            db.run(sql, sql_values![pool, debate, nanos])?;
-            Ok(Ok(()))
+            for claim in &claims {
+                write_allowance(db, &claim.pool, &debate, claim.used, claim.rest())?;
+            }
+            Ok(AllowanceAnswer::SetAside)
         })
     }
 
-    /// Says what a debate has cost, so that the rest of what was set aside for it is free.
-    pub fn settle_allowance(&self, debate: &str, nanos: u64) -> StoreFuture<'_, ()> {
-        let (debate, nanos) = (debate.to_owned(), nanos_to_sql(nanos));
-        self.write(move |db| {
-            db.run("UPDATE allowances SET nanos = ?2 WHERE debate = ?1", sql_values![debate, nanos])?;
-            Ok(())
+    /// Gives back to a pool what a debate did not use. `used` is what the whole debate has used.
+    pub fn settle_allowance(&self, pool: &str, debate: &str, used: u64) -> StoreFuture<'_, ()> {
+        let (pool, debate) = (pool.to_owned(), debate.to_owned());
+        self.write(move |db| write_allowance(db, &pool, &debate, used, 0))
+    }
+
+    /// The debates for which something is set aside in a pool.
+    pub fn unsettled_allowances(&self, pool: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|db| {
+            let sql = "SELECT debate FROM allowances WHERE pool = ?1 AND set_aside > 0 ORDER BY debate";
+            Ok(db.read_all(sql, sql_values![pool], |row| row.get(0))?)
         })
     }
+}
+
+/// A debate's claim on a sum that many debates share. Each pool has its own unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowanceClaim {
+    pub pool: String,
+    /// The most that all debates of the pool together may use.
+    pub most: u64,
+    /// The most that this debate may use.
+    pub limit: u64,
+    /// What it has used before, whether from this pool or not.
+    pub used: u64,
+}
+
+impl AllowanceClaim {
+    fn rest(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
+}
+
+/// Whether a pool has enough for a debate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllowanceAnswer {
+    SetAside,
+    /// Debates that are under way may give back enough.
+    Later,
+    /// It will never be enough.
+    UsedUp {
+        pool: String,
+        left: u64,
+    },
+}
+
+/// What a debate has taken from a pool, by its row there and what it has used until now.
+fn taken_by(row: Option<(i64, i64, i64)>, used: u64) -> u64 {
+    match row {
+        Some((taken, used_before, 1..)) => {
+            amount(taken).saturating_add(used.saturating_sub(amount(used_before)))
+        }
+        Some((taken, ..)) => amount(taken),
+        None => 0,
+    }
+}
+
+fn write_allowance(
+    db: &SqlDatabase,
+    pool: &str,
+    debate: &str,
+    used: u64,
+    set_aside: u64,
+) -> Result<(), StoreFault> {
+    let sql = "SELECT taken, used_before, set_aside FROM allowances WHERE pool = ?1 AND debate = ?2";
+    let row =
+        db.read_first(sql, sql_values![pool, debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let taken = taken_by(row, used);
+    let sql =
+        "INSERT INTO allowances (pool, debate, taken, used_before, set_aside) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (pool, debate) DO UPDATE SET taken = ?3, used_before = ?4, set_aside = ?5";
+    db.run(
+        sql,
+        sql_values![pool, debate, amount_to_sql(taken), amount_to_sql(used), amount_to_sql(set_aside)],
+    )?;
+    Ok(())
 }
 
 fn to_count(stored: i64) -> usize {
@@ -80,6 +154,10 @@ fn to_sql(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn nanos_to_sql(nanos: u64) -> i64 {
-    i64::try_from(nanos).unwrap_or(i64::MAX)
+fn amount(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or_default()
+}
+
+fn amount_to_sql(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
 }

@@ -5,6 +5,7 @@
 //!
 //! A debate is in the store before a caller learns its id, so nothing is lost if the process dies.
 
+mod day_budget;
 pub mod debate_messages;
 pub mod debate_request;
 pub mod host_error;
@@ -24,8 +25,8 @@ use agon_core::event::{open_all, sha256};
 use agon_core::play::reopen;
 use agon_core::{Brief, Debate, LogRecord, Protocol, ReplyFault};
 use agon_engine::{
-    BudgetUse, CallShares, Engine, ModelPrice, ModelSource, PlaceClaim, PlaceGrant, SharedBudget,
-    SharedLimits, Store as _, StoreError, answer_value,
+    BudgetUse, CallShares, Engine, ModelPrice, ModelSource, PlaceClaim, PlaceGrant, Store as _, StoreError,
+    answer_value,
 };
 use agon_models::ModelCatalogue;
 use agon_store::{DebateStore, ListedDebate, ServedRequest};
@@ -40,7 +41,9 @@ use crate::cli::debate_reading::DebateReading;
 use crate::cli::deliveries::{self, DeliveryBindings};
 use crate::cli::seat_models::{self, check_models};
 use crate::cli::{clock, knowledge_index, telemetry};
+use crate::worker::debate_allowances::HeldAllowance;
 use crate::worker::remote_debates::RemoteDebates;
+use day_budget::DayBudget;
 use debate_request::{CallerRights, DebateRequest, RequestReader};
 use host_error::{HostError, HostErrorKind};
 use host_models::HostModels;
@@ -49,7 +52,6 @@ use person_seats::{PersonAnswer, PersonSeats, WaitingAsk};
 
 /// How many changes a reader of the list may lag behind.
 const CHANGES_HELD: usize = 4_096;
-const DAY_S: u64 = 86_400;
 /// How often a host that finishes looks at its debates, even if nothing was heard of them.
 const FINISH_LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The option of a plain vote that says how many vote.
@@ -133,13 +135,6 @@ struct HostInner {
     workers: Option<RemoteDebates>,
 }
 
-/// A budget that begins anew every day.
-struct DayBudget {
-    usd: f64,
-    shared: SharedBudget,
-    day: Mutex<u64>,
-}
-
 impl DebateHost {
     /// A host that keeps its debates in `store` and runs them in this process.
     pub fn new(
@@ -169,9 +164,13 @@ impl DebateHost {
         if runners.share_calls {
             engine = engine.with_shared_calls();
         }
-        let day_budget = settings.usd_per_day.map(|usd| DayBudget::open(usd, &store)).transpose()?;
-        if let Some(budget) = &day_budget {
-            engine = engine.with_shared_budget(budget.shared.clone());
+        let day_budget = match (settings.usd_per_day, &runners.workers) {
+            (Some(usd), Some(_)) => Some(DayBudget::of_debates(usd, &store)),
+            (Some(usd), None) => Some(DayBudget::of_calls(usd, &store)?),
+            (None, _) => None,
+        };
+        if let Some(shared) = day_budget.as_ref().and_then(DayBudget::shared) {
+            engine = engine.with_shared_budget(shared);
         }
         Ok(Self(Arc::new(HostInner {
             configuration,
@@ -313,12 +312,16 @@ impl DebateHost {
         let (host, id) = (self.clone(), brief.id.clone());
         let request = ServedRequest { debate: id.clone(), hash: request_hash };
         to_the_end(async move {
+            let held = host.admit(&id, &brief, BudgetUse::default()).await?;
             let bindings = DeliveryBindings::of_hooks(&host.0.configuration, protocol.info().name)?;
             bindings.bind(&host.0.store, &id).await?;
             let (_, opened) = Debate::open(brief).map_err(|why| HostError::failed(why.to_string()))?;
             match host.0.store.serve_debate(request.clone(), key, vec![opened]).await? {
-                Some(earlier) => same_request(earlier, &request.hash),
-                None => host.spawn_run(&id).map(|_| id),
+                Some(earlier) => {
+                    host.give_back(held, BudgetUse::default()).await?;
+                    same_request(earlier, &request.hash)
+                }
+                None => host.spawn_run(&id, held).map(|_| id),
             }
         })
         .await
@@ -330,9 +333,9 @@ impl DebateHost {
         earlier.map(|earlier| same_request(earlier, request_hash)).transpose()
     }
 
-    /// Refuses more debates than the host has room or money for.
+    /// Refuses more debates than the host has room for.
     fn check_room(&self) -> Result<(), HostError> {
-        let HostInner { settings, begun, day_budget, .. } = &*self.0;
+        let HostInner { settings, begun, .. } = &*self.0;
         let most = settings.debates_at_once.saturating_add(settings.queue);
         if begun.load(Ordering::Acquire) >= most {
             return Err(HostError {
@@ -340,9 +343,27 @@ impl DebateHost {
                 sentence: format!("{most} debates run or wait already, which is the limit: try again later"),
             });
         }
-        match day_budget {
-            Some(budget) => budget.check(),
-            None => Ok(()),
+        Ok(())
+    }
+
+    /// Refuses a debate that today's budget has no money for. `used` is what it has used before.
+    async fn admit(
+        &self,
+        id: &str,
+        brief: &Brief,
+        used: BudgetUse,
+    ) -> Result<Option<HeldAllowance>, HostError> {
+        match &self.0.day_budget {
+            Some(budget) => budget.admit(id, &brief.limits, used).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Frees what was set aside for a debate and not used.
+    async fn give_back(&self, held: Option<HeldAllowance>, used: BudgetUse) -> Result<(), HostError> {
+        match (&self.0.day_budget, held) {
+            (Some(budget), Some(held)) => budget.settle(&held, used).await,
+            _ => Ok(()),
         }
     }
 
@@ -371,8 +392,9 @@ impl DebateHost {
         }
         let debate = self.read_debate(id).await?;
         self.check_brief_models(&debate.brief)?;
+        let held = self.admit(id, &debate.brief, BudgetUse::of_debate(&debate)).await?;
         self.0.store.mark_stopped(id, false).await?;
-        let run = self.spawn_run(id)?;
+        let run = self.spawn_run(id, held)?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -428,19 +450,22 @@ impl DebateHost {
     ) -> Result<String, HostError> {
         self.check_room()?;
         let (host, source_id, rights) = (self.clone(), id.to_owned(), any_caller_seat(rights));
-        let (branch_id, taken) = blocking(move || {
+        let (brief, taken, used) = blocking(move || {
             let handle = DebateHandle { store: host.0.store.clone(), id: source_id };
             let (brief, taken) = crate::cli::verbs::branch_of(&handle, at_round)?;
             host.reader(&rights).check_seats(&brief)?;
             host.check_brief_models(&brief)?;
-            Ok((brief.id, taken))
+            let copied = Debate::from_records(&taken).map_err(|why| HostError::failed(why.to_string()))?;
+            Ok((brief, taken, BudgetUse::of_debate(&copied)))
         })
         .await?;
+        let branch_id = brief.id.clone();
         let request = ServedRequest { debate: branch_id.clone(), hash: sha256(&branch_id) };
         let host = self.clone();
         to_the_end(async move {
+            let held = host.admit(&branch_id, &brief, used).await?;
             host.0.store.serve_debate(request, None, taken).await?;
-            let run = host.spawn_run(&branch_id)?;
+            let run = host.spawn_run(&branch_id, held)?;
             if let Some(text) = say {
                 run.inbox.interject("you", text);
             }
@@ -725,7 +750,11 @@ impl DebateHost {
     }
 
     /// Runs a stored debate in the background, once there is a place for it. Of two callers who want the same, one gets it.
-    pub(crate) fn spawn_run(&self, id: &str) -> Result<Arc<HostedRun>, HostError> {
+    pub(crate) fn spawn_run(
+        &self,
+        id: &str,
+        held: Option<HeldAllowance>,
+    ) -> Result<Arc<HostedRun>, HostError> {
         let run = Arc::new(HostedRun::new(id, self.0.workers.is_some()));
         match self.runs().entry(id.to_owned()) {
             Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
@@ -737,7 +766,7 @@ impl DebateHost {
         let (host, running) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let ended = match &host.0.workers {
-                Some(workers) => host.run_on_workers(&running, workers).await,
+                Some(workers) => host.run_on_workers(&running, workers, held).await,
                 None => host.run_to_end(&running).await,
             };
             // Who stops a debate knows why it is not over.
@@ -893,46 +922,6 @@ pub async fn blocking<T: Send + 'static>(
 
 fn broken_off(why: &tokio::task::JoinError) -> HostError {
     HostError::failed(format!("the work broke off: {why}"))
-}
-
-impl DayBudget {
-    /// The budget of today, less what the debates of today have used.
-    fn open(usd: f64, store: &DebateStore) -> Result<Self, HostError> {
-        let day = clock::unix_seconds() / DAY_S;
-        let today = clock::rfc3339(day * DAY_S);
-        let mut used = BudgetUse::default();
-        for debate in store.list_debates(None)?.into_iter().take_while(|debate| debate.created_at >= today) {
-            let handle = DebateHandle { store: store.clone(), id: debate.id };
-            used = used.plus(BudgetUse::of_debate(&handle.read()?.debate));
-        }
-        let limits = SharedLimits { usd: Some(usd), ..SharedLimits::default() };
-        Ok(Self { usd, shared: SharedBudget::new(limits, used), day: Mutex::new(day) })
-    }
-
-    /// Forgets what was used yesterday.
-    fn begin_day(&self) {
-        let today = clock::unix_seconds() / DAY_S;
-        let mut day = self.day.lock().unwrap_or_else(PoisonError::into_inner);
-        if *day != today {
-            *day = today;
-            self.shared.forget_spent();
-        }
-    }
-
-    fn check(&self) -> Result<(), HostError> {
-        self.begin_day();
-        if self.shared.used().usd < self.usd {
-            return Ok(());
-        }
-        let retry_after_s = DAY_S - clock::unix_seconds() % DAY_S;
-        Err(HostError {
-            kind: HostErrorKind::UsedUp { retry_after_s },
-            sentence: format!(
-                "the budget of ${} for today is used up: try again tomorrow, or raise usd_per_day",
-                self.usd
-            ),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use agon_core::event::LogEntry;
 use agon_core::play::reopen;
 use agon_core::{Ask, Debate, LogRecord};
+use agon_engine::BudgetUse;
 use agon_store::DebateMessage;
 
 use super::DebateHost;
@@ -14,6 +15,7 @@ use super::host_error::HostError;
 use super::hosted_run::HostedRun;
 use super::person_seats::{CALLER, PersonAnswer, WaitingAsk};
 use crate::cli::app::protocol_of;
+use crate::worker::debate_allowances::HeldAllowance;
 use crate::worker::remote_debates::RemoteDebates;
 
 /// How often the log of a debate is read while somebody watches it.
@@ -27,6 +29,7 @@ impl DebateHost {
         &self,
         run: &HostedRun,
         workers: &RemoteDebates,
+        held: Option<HeldAllowance>,
     ) -> Result<(), HostError> {
         let submitted = workers.give_away(&run.id).await?;
         let has_people = has_person(&self.read_debate(&run.id).await?);
@@ -62,6 +65,10 @@ impl DebateHost {
         };
         run.set_remote_asks(Vec::new());
         self.read_new_records(run).await?;
+        if held.is_some() {
+            let debate = self.read_debate(&run.id).await?;
+            self.give_back(held, BudgetUse::of_debate(&debate)).await?;
+        }
         match end.why {
             Some(why) if !run.was_stopped_by_person() => Err(HostError::conflict(why)),
             _ => Ok(()),

@@ -40,7 +40,7 @@ impl DebateHost {
         // A leg whose caller went away may still run here.
         let run = match self.run_of(id) {
             Some(run) => run,
-            None => self.spawn_run(id)?,
+            None => self.spawn_run(id, None)?,
         };
         let (mut due, mut people_only) = (BTreeMap::from_iter(due), false);
         tokio::select! {

@@ -7,7 +7,9 @@
 //! - [`debate_workflow`]: the workflow of a debate. [`legs`]: one leg of it.
 //! - [`worker_endpoint`]: where a worker listens, and how it is made known to Restate.
 //! - [`restate_client`]: Restate's HTTP interface. [`remote_debates`]: submitting a debate and following it.
+//! - [`debate_allowances`]: a budget over many debates.
 
+pub mod debate_allowances;
 pub mod debate_workflow;
 pub mod legs;
 pub mod remote_debates;

@@ -198,10 +198,12 @@ CREATE TABLE call_places (
     PRIMARY KEY (name, process)
 );
 
--- What is set aside for a debate from a pool of dollars, or what it has cost.
+-- What a debate may still take from a sum that many debates share, and what it has taken.
 CREATE TABLE allowances (
     pool TEXT NOT NULL,
     debate TEXT NOT NULL,
-    nanos BIGINT NOT NULL,
+    taken BIGINT NOT NULL, -- by runs that have ended
+    used_before BIGINT NOT NULL, -- by the whole debate when its last run began
+    set_aside BIGINT NOT NULL, -- 0 when no run is under way
     PRIMARY KEY (pool, debate)
 );

@@ -45,7 +45,9 @@ const MIGRATIONS: [&str; 3] = [
     CREATE TABLE allowances (
         pool TEXT NOT NULL,
         debate TEXT NOT NULL,
-        nanos INTEGER NOT NULL,
+        taken INTEGER NOT NULL,
+        used_before INTEGER NOT NULL,
+        set_aside INTEGER NOT NULL,
         PRIMARY KEY (pool, debate)
     ) STRICT, WITHOUT ROWID;",
 ];

@@ -6,6 +6,7 @@
 mod closed_debates;
 mod copies;
 mod debate_list;
+mod debate_messages;
 mod deliveries;
 mod failing_disk;
 mod fixtures;
@@ -22,6 +23,7 @@ mod ratings;
 mod rebuild;
 mod resolutions;
 mod search;
+mod shared_limits;
 mod store_file;
 mod test_home;
 mod vectors;

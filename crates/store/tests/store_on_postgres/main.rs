@@ -8,6 +8,8 @@ mod closed_debates;
 mod copies;
 #[path = "../store/debate_list.rs"]
 mod debate_list;
+#[path = "../store/debate_messages.rs"]
+mod debate_messages;
 #[path = "../store/deliveries.rs"]
 mod deliveries;
 #[path = "../store/fixtures.rs"]
@@ -35,6 +37,8 @@ mod resolutions;
 #[path = "../store/search.rs"]
 mod search;
 mod server;
+#[path = "../store/shared_limits.rs"]
+mod shared_limits;
 mod test_home;
 #[path = "../store/vectors.rs"]
 mod vectors;

@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agon_core::{Debate, document};
-use agon_engine::{DebateWatch, Engine, EngineError, SharedBudget, SharedLimits, StopSignal};
+use agon_core::{Debate, DebateLimits, document};
+use agon_engine::{BudgetUse, DebateWatch, Engine, EngineError, SharedBudget, SharedLimits, StopSignal};
 use agon_store::DebateStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::{CliVerb, VerbGroup};
@@ -19,6 +20,7 @@ use crate::cli::arguments::{self, CliArguments};
 use crate::cli::batch_input::{BatchLine, read_batch};
 use crate::cli::batch_progress_file::BatchProgressFile;
 use crate::cli::brief_builder::BriefBuilder;
+use crate::cli::debate_ids::new_nonce;
 use crate::cli::debate_reading::outcome_document;
 use crate::cli::deliveries::DeliveryBindings;
 use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
@@ -26,6 +28,7 @@ use crate::cli::limits::{parse_usd, whole_number};
 use crate::cli::runtime::block_on;
 use crate::cli::terminal_pause::terminal;
 use crate::cli::{output, seat_models, signals, table_tools, telemetry};
+use crate::worker::debate_allowances::{AllowanceVerdict, DebateAllowances, HeldAllowance};
 use crate::worker::remote_debates::RemoteDebates;
 
 pub(super) const VERB: CliVerb = CliVerb { name: "batch", group: VerbGroup::ManyDebates, command, run };
@@ -144,15 +147,25 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let out = BatchOutput::open(out_file)?;
     let store = app.store()?;
     let mut engine = app.engine(&store)?;
+    let mut workers = app.workers(&store)?.map(BatchWorkers::new).transpose()?;
     if let Some(limits) = total_limits {
-        let used = record.as_ref().map(|record| record.used_before(&store)).transpose()?;
-        engine = engine.with_shared_budget(SharedBudget::new(limits, used.unwrap_or_default()));
+        let used = record.as_ref().map(|record| record.used_before(&store)).transpose()?.unwrap_or_default();
+        match &mut workers {
+            Some(workers) => {
+                let allowances = DebateAllowances::new(store.clone(), limits.less(used));
+                if let Some(line) = lines.first() {
+                    allowances.check(&builder.brief(line.subject.clone())?.limits)?;
+                }
+                workers.allowances = Some(allowances);
+            }
+            None => engine = engine.with_shared_budget(SharedBudget::new(limits, used)),
+        }
     }
     let concurrency = args.get_one::<u32>("concurrency").copied().unwrap_or(1);
     let batch = DebateBatch {
         concurrency: usize::try_from(concurrency).unwrap_or(usize::MAX).min(engine.debates_at_once_max()),
         engine,
-        workers: app.workers(&store)?,
+        workers,
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
@@ -180,7 +193,7 @@ struct DebateBatch {
     builder: BriefBuilder,
     bindings: DeliveryBindings,
     /// The workers that hold the debates instead of this process.
-    workers: Option<RemoteDebates>,
+    workers: Option<BatchWorkers>,
     concurrency: usize,
     shows_progress: bool,
     store_option: String,
@@ -338,21 +351,99 @@ async fn run_debate(
 /// Lets the workers hold a debate. When the batch is stopped, its debates go on.
 async fn run_on_workers(
     batch: &DebateBatch,
-    workers: &RemoteDebates,
+    workers: &BatchWorkers,
     opening: LineOpening,
     stop: &StopSignal,
 ) -> Result<Debate, CliError> {
-    let (id, submitted) = match opening {
-        LineOpening::Open(brief) => {
-            batch.bindings.bind(&batch.store, &brief.id).await?;
-            (brief.id.clone(), workers.open(*brief).await?)
-        }
+    let remote = &workers.remote;
+    let (id, limits, used) = match &opening {
+        LineOpening::Open(brief) => (brief.id.clone(), brief.limits.clone(), BudgetUse::default()),
         LineOpening::Resume(id) => {
-            let submitted = workers.give_away(&id).await?;
-            (id, submitted)
+            let debate = remote.read(id).await?;
+            (id.clone(), debate.brief.limits.clone(), BudgetUse::of_debate(&debate))
         }
     };
-    workers.follow(&submitted, &id, &DebateWatch::default(), stop).await
+    let held = workers.allow(&id, &limits, used, stop).await?;
+    let ended = async {
+        let submitted = match opening {
+            LineOpening::Open(brief) => {
+                batch.bindings.bind(&batch.store, &id).await?;
+                remote.open(*brief).await?
+            }
+            LineOpening::Resume(id) => remote.give_away(&id).await?,
+        };
+        remote.follow(&submitted, &id, &DebateWatch::default(), stop).await
+    };
+    let ended = ended.await;
+    if !stop.is_stopped() {
+        let used = match &ended {
+            Ok(debate) => BudgetUse::of_debate(debate),
+            // What cannot be known counts as all that it may use.
+            Err(_) => {
+                remote.read(&id).await.map_or(whole_limit(&limits), |debate| BudgetUse::of_debate(&debate))
+            }
+        };
+        workers.settle(held, used).await?;
+    }
+    ended
+}
+
+/// All that a debate may use.
+fn whole_limit(limits: &DebateLimits) -> BudgetUse {
+    BudgetUse {
+        usd: limits.usd.unwrap_or_default(),
+        calls: limits.calls.map_or(0, u64::from),
+        tokens: limits.tokens.unwrap_or_default(),
+    }
+}
+
+/// The workers of a batch, and what its debates may use together.
+struct BatchWorkers {
+    remote: RemoteDebates,
+    allowances: Option<DebateAllowances>,
+    /// The name of the budget in the store.
+    pool: String,
+    /// Tells debates that wait for a part of the budget that something was given back.
+    settled: watch::Sender<()>,
+}
+
+impl BatchWorkers {
+    fn new(remote: RemoteDebates) -> Result<Self, CliError> {
+        let pool = format!("batch {}", new_nonce()?);
+        Ok(Self { remote, allowances: None, pool, settled: watch::Sender::new(()) })
+    }
+
+    /// Waits until the budget of the batch has enough for a debate.
+    async fn allow(
+        &self,
+        id: &str,
+        limits: &DebateLimits,
+        used: BudgetUse,
+        stop: &StopSignal,
+    ) -> Result<Option<HeldAllowance>, CliError> {
+        let Some(allowances) = &self.allowances else { return Ok(None) };
+        loop {
+            let mut settled = self.settled.subscribe();
+            match allowances.claim(&self.pool, id, limits, used).await? {
+                AllowanceVerdict::SetAside(held) => return Ok(Some(held)),
+                AllowanceVerdict::UsedUp(why) => {
+                    return Err(EngineError::UsedUp { id: id.to_owned(), why }.into());
+                }
+                AllowanceVerdict::Later => tokio::select! {
+                    _ = settled.changed() => {}
+                    () = stop.stopped() => return Err(EngineError::Interrupted { id: id.to_owned() }.into()),
+                },
+            }
+        }
+    }
+
+    async fn settle(&self, held: Option<HeldAllowance>, used: BudgetUse) -> Result<(), CliError> {
+        if let (Some(allowances), Some(held)) = (&self.allowances, held) {
+            allowances.settle(&held, used).await?;
+            self.settled.send_replace(());
+        }
+        Ok(())
+    }
 }
 
 /// An outcome on one line, with the place of its question in the input.
