@@ -192,15 +192,14 @@ impl FilesTool {
 
     fn search(&self, query: &str, path: &SafePath, bytes_max: usize) -> Result<LookupResult, String> {
         let matcher = LineMatcher::new(query)?;
-        self.open(path)?;
-        let mut walk = FileWalk::new(self, path);
+        let mut walk = FileWalk::new(self, path)?;
         let (mut text, mut searched, mut found, mut is_cut) = (String::new(), 0, 0, false);
-        while let Some(path) = walk.next_file() {
+        while let Some((path, file)) = walk.next_file() {
             if searched == SEARCHED_FILES_MAX || found == MATCHES_MAX {
                 is_cut = true;
                 break;
             }
-            let Some(content) = self.searchable(&path) else { continue };
+            let Ok(content) = read_text(file, &path) else { continue };
             searched += 1;
             let most = FILE_MATCHES_MAX.min(MATCHES_MAX - found);
             let lines = matcher.lines(&content).take(most + 1);
@@ -224,34 +223,28 @@ impl FilesTool {
         Ok(LookupResult { source: format!("lines that match {query:?}{place}: {found}{more}"), text })
     }
 
-    /// The text of a file that the walk found.
-    fn searchable(&self, path: &SafePath) -> Option<String> {
-        let OpenedEntry::File(file) = self.open(path).ok()? else { return None };
-        read_text(file, path).ok()
-    }
-
     /// Opens what a path names.
     #[cfg(unix)]
     fn open(&self, path: &SafePath) -> Result<OpenedEntry, String> {
-        use rustix::fs::{CWD, Mode, OFlags, openat};
-        let missing = |_| path.problem("does not exist, is a link, or may not be read");
-        // A pipe is opened without waiting for its writer, and then refused.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut opened =
-            openat(CWD, &self.root, flags | OFlags::DIRECTORY, Mode::empty()).map_err(missing)?;
+        use rustix::fs::{CWD, Mode, openat};
+        let flags = OPEN_FLAGS | rustix::fs::OFlags::DIRECTORY;
+        let root = openat(CWD, &self.root, flags, Mode::empty()).map_err(|_| path.problem(MISSING))?;
+        let mut opened = File::from(root);
         for part in path.parts.iter() {
-            opened = openat(&opened, part, flags, Mode::empty()).map_err(missing)?;
+            opened = open_below(&opened, part).ok_or_else(|| path.problem(MISSING))?;
         }
-        if is_about_processes(&opened) {
-            return Err(path.problem("is about this machine and its programs, and not read"));
-        }
-        let file = File::from(opened);
-        let kind = file.metadata().map_err(|_| path.problem("cannot be read"))?.file_type();
-        match (kind.is_dir(), kind.is_file()) {
-            (true, _) => Ok(OpenedEntry::Folder(file)),
-            (false, true) => Ok(OpenedEntry::File(file)),
-            (false, false) => Err(path.problem("is neither a file nor a folder")),
-        }
+        checked_entry(opened).map_err(|what| path.problem(what))
+    }
+
+    /// Opens what a folder that was opened before has under this name.
+    #[cfg(unix)]
+    fn open_in(&self, folder: &File, name: &str, _path: &SafePath) -> Option<OpenedEntry> {
+        checked_entry(open_below(folder, name)?).ok()
+    }
+
+    #[cfg(not(unix))]
+    fn open_in(&self, _folder: &File, _name: &str, path: &SafePath) -> Option<OpenedEntry> {
+        self.open(path).ok()
     }
 
     /// The names of the files and folders in a folder, and which are folders.
@@ -328,21 +321,33 @@ struct FileWalk<'a> {
 
 struct WalkedFolder {
     path: SafePath,
+    opened: File,
     /// The entries that are still to come, the next one last.
     entries: Vec<(String, bool)>,
     rules: Gitignore,
 }
 
 impl<'a> FileWalk<'a> {
-    fn new(tool: &'a FilesTool, from: &SafePath) -> Self {
+    fn new(tool: &'a FilesTool, from: &SafePath) -> Result<Self, String> {
         let mut walk =
             Self { tool, folders: Vec::new(), until: Instant::now() + SEARCH_TIME, was_cut: false };
-        walk.enter(SafePath { parts: from.parts.clone() });
-        walk
+        match tool.open(from)? {
+            OpenedEntry::Folder(opened) => walk.enter(from.clone(), opened),
+            // A search may begin at a file.
+            OpenedEntry::File(_) => {
+                let path = SafePath { parts: from.parts.parent().unwrap_or(Path::new("")).to_owned() };
+                let name = from.parts.file_name().and_then(|name| name.to_str());
+                let entries = name.map(|name| (name.to_owned(), false)).into_iter().collect();
+                if let OpenedEntry::Folder(opened) = tool.open(&path)? {
+                    walk.folders.push(WalkedFolder { path, opened, entries, rules: Gitignore::empty() });
+                }
+            }
+        }
+        Ok(walk)
     }
 
-    /// The next file; `None` at the end.
-    fn next_file(&mut self) -> Option<SafePath> {
+    /// The next file, opened; `None` at the end.
+    fn next_file(&mut self) -> Option<(SafePath, File)> {
         while let Some(folder) = self.folders.last_mut() {
             if Instant::now() > self.until {
                 self.was_cut = true;
@@ -356,39 +361,33 @@ impl<'a> FileWalk<'a> {
             if is_refused_name(&name) || self.is_ignored(&path, is_folder) {
                 continue;
             }
-            match is_folder {
-                false => return Some(path),
-                true if self.folders.len() < DEPTH_MAX => self.enter(path),
-                true => self.was_cut = true,
+            let opened =
+                self.folders.last().and_then(|folder| self.tool.open_in(&folder.opened, &name, &path));
+            match opened {
+                Some(OpenedEntry::File(file)) => return Some((path, file)),
+                Some(OpenedEntry::Folder(opened)) if self.folders.len() < DEPTH_MAX => {
+                    self.enter(path, opened)
+                }
+                Some(OpenedEntry::Folder(_)) => self.was_cut = true,
+                None => {}
             }
         }
         None
     }
 
-    fn enter(&mut self, path: SafePath) {
-        match self.tool.open(&path) {
-            Ok(OpenedEntry::Folder(folder)) => {
-                let mut entries = self.tool.entries(&folder, &path).unwrap_or_default();
-                entries.sort_unstable_by(|one, other| other.cmp(one));
-                let rules = self.rules(&path, &entries);
-                self.folders.push(WalkedFolder { path, entries, rules });
-            }
-            // A search may begin at a file.
-            Ok(OpenedEntry::File(_)) if self.folders.is_empty() => {
-                let (parts, name) =
-                    (path.parts.parent(), path.parts.file_name().and_then(|name| name.to_str()));
-                let path = SafePath { parts: parts.unwrap_or(Path::new("")).to_owned() };
-                let entries = name.map(|name| (name.to_owned(), false)).into_iter().collect();
-                self.folders.push(WalkedFolder { path, entries, rules: Gitignore::empty() });
-            }
-            _ => {}
-        }
+    fn enter(&mut self, path: SafePath, opened: File) {
+        let mut entries = self.tool.entries(&opened, &path).unwrap_or_default();
+        entries.sort_unstable_by(|one, other| other.cmp(one));
+        let rules = self.rules(&path, &opened, &entries);
+        self.folders.push(WalkedFolder { path, opened, entries, rules });
     }
 
-    fn rules(&self, folder: &SafePath, entries: &[(String, bool)]) -> Gitignore {
-        let mut rules = GitignoreBuilder::new(&folder.parts);
+    fn rules(&self, path: &SafePath, opened: &File, entries: &[(String, bool)]) -> Gitignore {
+        let mut rules = GitignoreBuilder::new(&path.parts);
         for name in IGNORE_FILES.into_iter().filter(|name| entries.iter().any(|(entry, _)| entry == name)) {
-            let text = self.tool.searchable(&SafePath { parts: folder.parts.join(name) }).unwrap_or_default();
+            let path = SafePath { parts: path.parts.join(name) };
+            let Some(OpenedEntry::File(file)) = self.tool.open_in(opened, name, &path) else { continue };
+            let text = read_text(file, &path).unwrap_or_default();
             for line in text.lines().filter(|_| text.len() <= IGNORE_BYTES_MAX) {
                 // A rule that cannot be read leaves nothing out.
                 drop(rules.add_line(None, line));
@@ -404,9 +403,38 @@ impl<'a> FileWalk<'a> {
     }
 }
 
+/// A pipe is opened without waiting for its writer, and then refused.
+#[cfg(unix)]
+const OPEN_FLAGS: rustix::fs::OFlags = rustix::fs::OFlags::RDONLY
+    .union(rustix::fs::OFlags::NOFOLLOW)
+    .union(rustix::fs::OFlags::CLOEXEC)
+    .union(rustix::fs::OFlags::NONBLOCK);
+#[cfg(unix)]
+const MISSING: &str = "does not exist, is a link, or may not be read";
+
+/// Opens what is in a folder, if it is no link.
+#[cfg(unix)]
+fn open_below(folder: &File, name: impl rustix::path::Arg) -> Option<File> {
+    rustix::fs::openat(folder, name, OPEN_FLAGS, rustix::fs::Mode::empty()).ok().map(File::from)
+}
+
+/// The file or folder, unless it is something else. The error says what is wrong with it.
+#[cfg(unix)]
+fn checked_entry(opened: File) -> Result<OpenedEntry, &'static str> {
+    if is_about_processes(&opened) {
+        return Err("is about this machine and its programs, and not read");
+    }
+    let kind = opened.metadata().map_err(|_| "cannot be read")?.file_type();
+    match (kind.is_dir(), kind.is_file()) {
+        (true, _) => Ok(OpenedEntry::Folder(opened)),
+        (false, true) => Ok(OpenedEntry::File(opened)),
+        (false, false) => Err("is neither a file nor a folder"),
+    }
+}
+
 /// Whether this is in a file system that the kernel makes up, where files tell of programs, their variables and keys included.
 #[cfg(target_os = "linux")]
-fn is_about_processes(opened: &std::os::fd::OwnedFd) -> bool {
+fn is_about_processes(opened: &File) -> bool {
     const SYSFS_MAGIC: i128 = 0x6265_6572;
     rustix::fs::fstatfs(opened).is_ok_and(|system| {
         i128::from(system.f_type) == i128::from(rustix::fs::PROC_SUPER_MAGIC)
@@ -415,7 +443,7 @@ fn is_about_processes(opened: &std::os::fd::OwnedFd) -> bool {
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn is_about_processes(_opened: &std::os::fd::OwnedFd) -> bool {
+fn is_about_processes(_opened: &File) -> bool {
     false
 }
 
@@ -425,6 +453,7 @@ enum OpenedEntry {
 }
 
 /// A path below the folder: no `..`, not absolute, nothing that is refused.
+#[derive(Clone)]
 struct SafePath {
     parts: PathBuf,
 }
@@ -479,7 +508,8 @@ fn is_refused_name(name: &str) -> bool {
 }
 
 fn read_text(file: File, path: &SafePath) -> Result<String, String> {
-    let mut bytes = Vec::new();
+    let size = file.metadata().map_or(0, |data| data.len().min(FILE_BYTES_MAX));
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
     let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|_| path.problem("cannot be read"))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
@@ -529,10 +559,11 @@ fn shown_line(line: &str) -> String {
     }
 }
 
-/// Finds lines by words or by a regular expression, whatever the case.
-enum LineMatcher {
-    Words(Vec<Regex>),
-    Expression(Regex),
+/// Finds the lines that all patterns match, whatever the case: the words of a query, or one regular expression.
+struct LineMatcher {
+    patterns: Vec<Regex>,
+    /// Whether a pattern that matches a line also matches a text that contains it.
+    sees_whole_texts: bool,
 }
 
 impl LineMatcher {
@@ -540,35 +571,31 @@ impl LineMatcher {
         if query.chars().count() > QUERY_CHARS_MAX {
             return Err(format!("the query has more than {QUERY_CHARS_MAX} characters"));
         }
-        let compiled =
-            |pattern: &str| {
-                RegexBuilder::new(pattern).case_insensitive(true).size_limit(REGEX_BYTES_MAX).build().map_err(
-                    |_| format!("{query:?} is not a regular expression: search for plain words instead"),
-                )
-            };
+        let compiled = |pattern: &str| {
+            let mut builder = RegexBuilder::new(pattern);
+            builder.case_insensitive(true).multi_line(true).crlf(true).size_limit(REGEX_BYTES_MAX);
+            let wrong = |_| format!("{query:?} is not a regular expression: search for plain words instead");
+            builder.build().map_err(wrong)
+        };
         let is_plain =
             |char: char| char.is_alphanumeric() || char.is_whitespace() || matches!(char, '_' | '-');
-        match query.chars().all(is_plain) {
-            true => query
-                .split_whitespace()
-                .map(|word| compiled(&regex::escape(word)))
-                .collect::<Result<_, _>>()
-                .map(Self::Words),
-            false => compiled(query).map(Self::Expression),
+        if !query.chars().all(is_plain) {
+            // These mean something else in a whole text than in a line.
+            let sees_whole_texts = !["(?", r"\A", r"\z"].iter().any(|sign| query.contains(sign));
+            return Ok(Self { patterns: vec![compiled(query)?], sees_whole_texts });
         }
+        // Long words are rare, and the first that is missing decides.
+        let mut words: Vec<&str> = query.split_whitespace().collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        let patterns = words.into_iter().map(|word| compiled(&regex::escape(word)));
+        Ok(Self { patterns: patterns.collect::<Result<_, _>>()?, sees_whole_texts: true })
     }
 
     /// The lines that match, with their numbers.
     fn lines<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
-        // Most files have none of the words, which is quicker to see in the whole text.
-        let may_match = match self {
-            Self::Words(words) => words.iter().all(|word| word.is_match(text)),
-            Self::Expression(_) => true,
-        };
-        let matches = move |line: &str| match self {
-            Self::Words(words) => words.iter().all(|word| word.is_match(line)),
-            Self::Expression(expression) => expression.is_match(line),
-        };
+        let matches = move |text: &str| self.patterns.iter().all(|pattern| pattern.is_match(text));
+        // Most files have no such line, which is quicker to see in the whole text.
+        let may_match = !self.sees_whole_texts || matches(text);
         (1..)
             .zip(text.lines())
             .take(if may_match { usize::MAX } else { 0 })
