@@ -282,8 +282,9 @@ mod tests {
     #[tokio::test]
     async fn at_the_end_open_connections_are_closed() {
         let (address, end) = server(10).await;
-        let idle = connect(address, REQUEST).await;
+        let mut idle = connect(address, REQUEST).await;
         end.send_replace(true);
-        drop(answer(idle).await);
+        // The server may end before it has read the request. Then the connection is reset, which closes it too.
+        drop(idle.read_to_end(&mut Vec::new()).await);
     }
 }

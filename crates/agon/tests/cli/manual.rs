@@ -62,6 +62,8 @@ fn agon_help_is_worth_reading() {
                    and debates as models of chat programs
       mcp          Serve debates as tools to a coding agent on stdin and stdout
                    (Model Context Protocol)
+      worker       Run the debates that others submit to a Restate server, together
+                   with other workers
 
     Many debates:
       batch        Run many debates: one JSON object per line in, one outcome per
@@ -157,6 +159,11 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --tool-calls <N>   The most requests that are run in the debate [default: 24]
           --tool-tokens <N>  How many tokens all that is looked up may have; what does not fit is left
                              out as a whole [default: 24000]
+
+    Workers:
+          --restate <URL>        Run on the workers of this Restate server instead of in this process,
+                                 for instance http://HOST:8080
+          --restate-admin <URL>  Where that server is administered, if not on port 9070 of the same host
 
     Output:
           --json          Print one JSON document on stdout and nothing else there

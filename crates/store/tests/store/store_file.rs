@@ -56,7 +56,8 @@ fn a_file_of_the_first_edition_is_refused_and_left_alone() {
 /// The tables of version 5, in which the index covers the events up to this one.
 fn make_version_5(home: &TestHome, last_event: i64) {
     let version_5 =
-        "DROP TABLE served_debates; DROP TABLE search_backlog; CREATE TABLE search_progress (last_event INTEGER NOT NULL) STRICT;
+        "DROP TABLE debate_messages; DROP TABLE call_places; DROP TABLE allowances;
+        DROP TABLE served_debates; DROP TABLE search_backlog; CREATE TABLE search_progress (last_event INTEGER NOT NULL) STRICT;
         PRAGMA user_version = 5";
     home.sql().execute_batch(version_5).unwrap();
     home.sql().execute("INSERT INTO search_progress VALUES (?1)", [last_event]).unwrap();
