@@ -69,7 +69,7 @@ pub(crate) enum HistoryEntry {
     Leased { debate: String, epoch: u64, process: ProcessKey },
     Released { debate: String, process: ProcessKey },
     Appended { debate: String, epoch: u64, process: ProcessKey, run: RunNumber, count: usize },
-    /// Refused because another process has taken the debate.
+    /// An append was refused because another process has taken the debate, and may have closed it.
     Refused { debate: String, process: ProcessKey },
     /// A process asked what became of a transaction, and it was committed.
     Confirmed { process: ProcessKey },
@@ -228,22 +228,14 @@ impl Database {
         run: RunNumber,
         leases: &mut LeasedLogs,
     ) -> Result<(), StoreError> {
-        let lost = || StoreError::LeaseLost(debate.to_owned());
         let row = self.debates.get_mut(debate).ok_or_else(|| StoreError::Unknown(debate.to_owned()))?;
-        let known = leases.remove(debate);
-        if row.is_closed() {
-            return Err(failed("the debate is over"));
-        }
-        let refused = HistoryEntry::Refused { debate: debate.to_owned(), process };
-        let Some(LeasedLog { epoch, head }) = known else {
-            self.history.push(refused);
-            return Err(lost());
+        let lease = leases.remove(debate);
+        let is_owner = |lease: &LeasedLog| (row.owner, row.epoch) == (Some(process), lease.epoch);
+        let may_write = |lease: &LeasedLog| self.flaw == StoreFlaw::IgnoresEpochs || is_owner(lease);
+        let Some(LeasedLog { epoch, head }) = lease.filter(may_write).filter(|_| !row.is_closed()) else {
+            self.history.push(HistoryEntry::Refused { debate: debate.to_owned(), process });
+            return Err(if row.is_closed() { failed("the debate is over") } else { StoreError::LeaseLost(debate.to_owned()) });
         };
-        let is_owner = row.owner == Some(process) && row.epoch == epoch;
-        if !is_owner && self.flaw != StoreFlaw::IgnoresEpochs {
-            self.history.push(refused);
-            return Err(lost());
-        }
         if row.head() != head {
             return Err(failed(OTHER_HEAD));
         }

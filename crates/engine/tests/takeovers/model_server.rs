@@ -91,7 +91,8 @@ impl Model for ServedModel {
         let (answer, answered) = oneshot::channel();
         let (world, request) = (self.world.clone(), (call.debate.clone(), call.ask, call.attempt));
         tokio::spawn(async move {
-            sleep(world.millis_below(20)).await;
+            let arrives_ms = if world.below(20) == 0 { 40_000 } else { 20 };
+            sleep(world.millis_below(arrives_ms)).await;
             let (place, response) = receive(&world, run, request);
             sleep(world.millis_below(400)).await;
             let result = respond(&world, place, response);

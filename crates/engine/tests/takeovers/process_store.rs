@@ -109,10 +109,10 @@ async fn exchange<T: Send + 'static>(
 ) -> Result<T, LostConnection> {
     let (answer, answered) = oneshot::channel();
     let (mut there, back) = (world.millis_below(12), world.millis_below(12));
-    let is_cut = world.may_disturb(60);
+    let is_cut = world.may_disturb(100);
     // Half of the lost connections lose a message, the others an answer.
     let loses_message = world.below(2) == 0;
-    if !is_cut && world.may_disturb(300) {
+    if !is_cut && world.may_disturb(150) {
         world.note_disturbance(Disturbance::Delay, process);
         there += TAKEOVER_AFTER - Duration::from_secs(6) + world.millis_below(12_000);
     }

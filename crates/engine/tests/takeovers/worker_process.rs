@@ -52,7 +52,7 @@ fn planned_disturbances(world: &World) -> VecDeque<(usize, Option<Duration>)> {
         // Early ones are more likely than late ones.
         let most = world.below(120);
         at += 1 + world.below(most + 1);
-        if world.below(2) == 0 {
+        if world.below(3) == 0 {
             planned.push_back((at, None));
             break;
         }
