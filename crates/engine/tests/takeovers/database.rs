@@ -236,7 +236,8 @@ impl Database {
             self.history.push(HistoryEntry::Refused { debate: debate.to_owned(), process });
             return Err(if row.is_closed() { failed("the debate is over") } else { StoreError::LeaseLost(debate.to_owned()) });
         };
-        if row.head() != head {
+        let follows = records.first().is_some_and(|first| first.entry.seq == row.log.len() as u64);
+        if row.head() != head || !follows {
             return Err(failed(OTHER_HEAD));
         }
         row.log.extend_from_slice(records);
