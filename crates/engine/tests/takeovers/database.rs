@@ -66,13 +66,31 @@ pub(crate) struct GroupAnswer {
 /// What happened to the debates, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum HistoryEntry {
-    Leased { debate: String, epoch: u64, process: ProcessKey },
-    Released { debate: String, process: ProcessKey },
-    Appended { debate: String, epoch: u64, process: ProcessKey, run: RunNumber, count: usize },
+    Leased {
+        debate: String,
+        epoch: u64,
+        process: ProcessKey,
+    },
+    Released {
+        debate: String,
+        process: ProcessKey,
+    },
+    Appended {
+        debate: String,
+        epoch: u64,
+        process: ProcessKey,
+        run: RunNumber,
+        count: usize,
+    },
     /// An append was refused because another process has taken the debate, and may have closed it.
-    Refused { debate: String, process: ProcessKey },
+    Refused {
+        debate: String,
+        process: ProcessKey,
+    },
     /// A process asked what became of a transaction, and it was committed.
-    Confirmed { process: ProcessKey },
+    Confirmed {
+        process: ProcessKey,
+    },
 }
 
 #[derive(Debug)]
@@ -234,7 +252,11 @@ impl Database {
         let may_write = |lease: &LeasedLog| self.flaw == StoreFlaw::IgnoresEpochs || is_owner(lease);
         let Some(LeasedLog { epoch, head }) = lease.filter(may_write).filter(|_| !row.is_closed()) else {
             self.history.push(HistoryEntry::Refused { debate: debate.to_owned(), process });
-            return Err(if row.is_closed() { failed("the debate is over") } else { StoreError::LeaseLost(debate.to_owned()) });
+            return Err(if row.is_closed() {
+                failed("the debate is over")
+            } else {
+                StoreError::LeaseLost(debate.to_owned())
+            });
         };
         let follows = records.first().is_some_and(|first| first.entry.seq == row.log.len() as u64);
         if row.head() != head || !follows {
@@ -277,7 +299,9 @@ impl Database {
     }
 
     fn release(&mut self, process: ProcessKey, debate: String, leases: &mut LeasedLogs) {
-        let (Some(lease), Some(row)) = (leases.remove(&debate), self.debates.get_mut(&debate)) else { return };
+        let (Some(lease), Some(row)) = (leases.remove(&debate), self.debates.get_mut(&debate)) else {
+            return;
+        };
         if (row.owner, row.epoch) == (Some(process), lease.epoch) {
             row.owner = None;
             self.history.push(HistoryEntry::Released { debate, process });

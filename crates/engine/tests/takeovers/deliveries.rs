@@ -35,7 +35,9 @@ pub(crate) async fn run_to_end(world: &Arc<World>) {
         debates.spawn(run_debate(world.clone(), workers.clone(), brief.id.clone()));
     }
     let ended = async {
-        while debates.join_next().await.is_some() {}
+        while let Some(ended) = debates.join_next().await {
+            ended.unwrap();
+        }
         while world.is_busy() {
             sleep(Duration::from_secs(1)).await;
         }
@@ -45,7 +47,10 @@ pub(crate) async fn run_to_end(world: &Arc<World>) {
     if timeout(TAKES_AT_MOST, ended).await.is_err() {
         world.note_violation("not everything came to an end".to_owned());
     }
-    world.living.lock().unwrap().clear();
+    // A worker whose code panics is no crash that a schedule has planned.
+    while let Some(ended) = background.try_join_next() {
+        ended.unwrap();
+    }
 }
 
 /// Starts the process of a worker again and again.

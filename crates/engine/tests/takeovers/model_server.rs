@@ -151,11 +151,7 @@ fn receive(
     (ledger.len() - 1, response)
 }
 
-fn respond(
-    world: &World,
-    place: usize,
-    response: ServerResponse,
-) -> Result<ModelCompletion, CallFault> {
+fn respond(world: &World, place: usize, response: ServerResponse) -> Result<ModelCompletion, CallFault> {
     let mut ledger = world.ledger.lock().unwrap();
     let entry = &mut ledger[place];
     let good = good_answer(world.schedule.seed, &entry.debate, entry.ask);

@@ -34,7 +34,8 @@ fn check_owners(world: &World, database: &Database, wrong: &mut Vec<String>) {
     for entry in &database.history {
         match entry {
             HistoryEntry::Leased { debate, epoch, process } => {
-                let (last_epoch, owner) = owners.insert(debate, (*epoch, Some(*process))).unwrap_or((1, None));
+                let (last_epoch, owner) =
+                    owners.insert(debate, (*epoch, Some(*process))).unwrap_or((1, None));
                 if *epoch <= last_epoch {
                     wrong.push(format!("{debate}: epoch {epoch} follows {last_epoch}"));
                 }
@@ -46,7 +47,9 @@ fn check_owners(world: &World, database: &Database, wrong: &mut Vec<String>) {
             }
             HistoryEntry::Appended { debate, epoch, process, .. } => {
                 if owners.get(debate.as_str()) != Some(&(*epoch, Some(*process))) {
-                    wrong.push(format!("{debate}: process {process} appended in epoch {epoch} without owning it"));
+                    wrong.push(format!(
+                        "{debate}: process {process} appended in epoch {epoch} without owning it"
+                    ));
                 }
             }
             HistoryEntry::Released { debate, process } => {
@@ -147,7 +150,9 @@ fn check_replies(world: &World, brief: &Brief, row: &DebateRow, wrong: &mut Vec<
     let ledger = world.ledger.lock().unwrap();
     let mut used = Vec::new();
     for (place, record) in row.log.iter().enumerate() {
-        let Event::Replied { ask, reply: Reply::Said { text, usage, .. } } = &record.entry.event else { continue };
+        let Event::Replied { ask, reply: Reply::Said { text, usage, .. } } = &record.entry.event else {
+            continue;
+        };
         let is_call = |(number, entry): &(usize, &LedgerEntry)| {
             let writer = row.written_by[place].map(|(run, _)| run);
             receipt(*number) == usage.input_tokens

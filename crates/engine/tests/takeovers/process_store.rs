@@ -73,7 +73,8 @@ impl Store for ProcessStore {
             let mut patience = ReconnectPatience::new();
             loop {
                 let debate = id.to_owned();
-                let read = move |database: &mut Database| database.debates.get(&debate).map(|row| row.log.clone());
+                let read =
+                    move |database: &mut Database| database.debates.get(&debate).map(|row| row.log.clone());
                 match exchange(&self.world, self.process, None, read).await {
                     Ok(log) => return log.ok_or_else(|| StoreError::Unknown(id.to_owned())),
                     Err(LostConnection) if patience.wait().await => {}
@@ -297,7 +298,8 @@ impl StoreWriter {
         let session = self.take_lock().await?;
         if self.seen.is_none_or(|seen| seen.elapsed() >= interval) {
             let process = self.process;
-            exchange(&self.world, process, Some(session), move |database| database.show_life(process)).await?;
+            exchange(&self.world, process, Some(session), move |database| database.show_life(process))
+                .await?;
             self.seen = Some(Instant::now());
         }
         Ok(())

@@ -78,7 +78,8 @@ fn random_brief(seed: u64, debate: usize, draw: &mut SeededDraw) -> Brief {
     let faults = FAULTS_MAX as u32;
     // A stopped process must not take the time for a reason to give a seat up: the verdict would depend on it.
     let call_timeout_ms = 3_600_000;
-    brief.limits = DebateLimits { retries: faults, repairs: faults, call_timeout_ms, ..DebateLimits::default() };
+    brief.limits =
+        DebateLimits { retries: faults, repairs: faults, call_timeout_ms, ..DebateLimits::default() };
     brief
 }
 

@@ -157,7 +157,8 @@ async fn run_leg(world: &World, process: ProcessKey, engine: &Engine, debate: St
         Err(EngineError::Store(StoreError::Leased(_))) => RunEnd::Elsewhere,
         Err(EngineError::Store(StoreError::LeaseLost(_))) => RunEnd::LeaseLost,
         Err(why) => {
-            let is_expected = matches!(&why, EngineError::Store(StoreError::Failed { why, .. }) if why != OTHER_HEAD);
+            let is_expected =
+                matches!(&why, EngineError::Store(StoreError::Failed { why, .. }) if why != OTHER_HEAD);
             if !is_expected {
                 world.note_violation(format!("the run of {debate} in process {process} ended with: {why}"));
             }
