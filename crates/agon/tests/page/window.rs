@@ -28,10 +28,9 @@ impl Browser {
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         loop {
-            let answer = self.call(
-                "Runtime.evaluate",
-                json!({"expression": format!("Boolean({expression})"), "returnByValue": true}),
-            );
+            let asked = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
+            // While a page makes way for the next one, there is none to ask.
+            let answer = self.try_call("Runtime.evaluate", asked).unwrap_or_default();
             if answer["result"]["value"] == json!(true) {
                 return;
             }

@@ -7,7 +7,7 @@ use crate::fixtures::{TestHome, block_on, close_debate, lesson, store_with_debat
 #[test]
 fn messages_stay_in_order_until_their_effect_is_in_the_log() {
     let home = TestHome::new();
-    let (store, _) = store_with_debate(&home, "d1");
+    let (store, log) = store_with_debate(&home, "d1");
     let said = DebateMessage::Interject { by: "ada".into(), text: "What does it cost?".into() };
     let answer = DebateMessage::Answer { ask: 3, text: None, insists: false };
     for message in [&said, &answer, &DebateMessage::Stop] {
@@ -18,7 +18,9 @@ fn messages_stay_in_order_until_their_effect_is_in_the_log() {
         unread.iter().map(|stored| &stored.message).collect::<Vec<_>>(),
         [&said, &answer, &DebateMessage::Stop]
     );
-    assert!(unread.iter().all(|stored| stored.debate == "d1" && stored.after_event == 1));
+    assert!(
+        unread.iter().all(|stored| stored.debate == "d1" && stored.after_event == log.records.len() as u64)
+    );
     block_on(store.remove_messages(vec![unread[0].n])).unwrap();
     assert_eq!(store.unread_messages().unwrap(), unread[1..]);
 }
