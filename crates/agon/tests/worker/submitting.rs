@@ -59,6 +59,26 @@ fn kills_lose_no_debate_and_repeat_no_answered_call() {
     assert!(verified, "a log was changed");
 }
 
+/// "Budget and concurrency limits hold over all workers together": what each debate may use is set aside before it is submitted.
+#[test]
+fn the_budget_of_a_batch_holds_on_workers() {
+    let Some(mut cluster) = Cluster::start(Duration::from_millis(5)) else { return };
+    let shared = format!("127.0.0.1:{}", free_port());
+    cluster.add_worker(&shared);
+    cluster.add_worker(&shared);
+    let input = cluster.home.path().join("in.jsonl");
+    std::fs::write(&input, "{\"question\": \"Why?\"}\n".repeat(4)).unwrap();
+    let batch = ["batch", input.to_str().unwrap(), "--models", "openai/m", "--total-calls", "30"];
+    let unlimited = cluster.submitting(&batch).output().unwrap();
+    assert_eq!(unlimited.status.code(), Some(2), "{unlimited:?}");
+    assert!(String::from_utf8_lossy(&unlimited.stderr).contains("add --max-calls"), "{unlimited:?}");
+    let output = cluster.submitting(&[&batch[..], &["--max-calls", "12"]].concat()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("of 30 calls for all debates 6 calls are left"), "{said}");
+    assert_eq!(cluster.mock.calls(), 24);
+}
+
 /// How many calls came more than once, by their bodies.
 fn repeated_calls(cluster: &Cluster) -> usize {
     let mut bodies: BTreeMap<String, usize> = BTreeMap::new();
