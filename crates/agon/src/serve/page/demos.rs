@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 /// The files that demo scripts are about.
 const EXAMPLES: [(&str, &str); 3] = [
-    ("examples/design.md", include_str!("../../../../../examples/design.md")),
-    ("examples/plan.md", include_str!("../../../../../examples/plan.md")),
-    ("examples/login.py", include_str!("../../../../../examples/login.py")),
+    ("examples/design.md", include_str!(concat!(env!("AGON_BUNDLED"), "/examples/design.md"))),
+    ("examples/plan.md", include_str!(concat!(env!("AGON_BUNDLED"), "/examples/plan.md"))),
+    ("examples/login.py", include_str!(concat!(env!("AGON_BUNDLED"), "/examples/login.py"))),
 ];
 
 /// A button for every protocol that has a demo.
