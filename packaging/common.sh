@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # What the scripts of this folder share. They source it first.
 set -euo pipefail
 
@@ -5,7 +6,7 @@ packaging=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$packaging")
 target_folder=${CARGO_TARGET_DIR:-$root/target}
 # Where the packages go, and where everything else is made.
-packages=${AGON_PACKAGES:-$target_folder/packages}
+packages=$target_folder/packages
 work=$target_folder/packaging
 # What a part ends with if this machine lacks what it needs.
 skipped=77
@@ -53,7 +54,7 @@ python_tools() {
 }
 
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n -E "$@"; fi
 }
 
 # Installs Debian packages unless the commands are there: `debian_tools "mmdebstrap buildah" mmdebstrap buildah`.
@@ -77,4 +78,17 @@ require_program() {
 # Whether an installed command works: its version, a debate, its exit status, its input, Ctrl-C.
 check_program() {
     python "$packaging/check_program.py" --version "$AGON_VERSION" "$@"
+}
+
+# The Debian that clean machines and the image are made of.
+debian_suite=trixie
+# A folder with a Debian that has Python and nothing else of what packages need, above all no Rust.
+machine=$work/clean-machine
+
+clean_machine() {
+    [ ! -f "$machine/etc/clean-machine" ] || return 0
+    debian_tools "mmdebstrap debian-archive-keyring" mmdebstrap || return 1
+    empty_folder "$machine"
+    mmdebstrap --quiet --variant=apt --include=python3-venv,ca-certificates "$debian_suite" "$machine" || return 1
+    touch "$machine/etc/clean-machine"
 }

@@ -23,6 +23,7 @@
 //! - [`cli::model_directory`]: what a debate can ask; [`cli::knowledge_index`] and [`cli::document_sections`]: how
 //!   knowledge is found and imported.
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
+//! - [`cli::health_check`]: whether a server or a worker is ready.
 //! - [`cli::errors`]: what can go wrong.
 //! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
 //!   coding agents on top of it; [`worker`]: debates that run on other machines.
@@ -32,3 +33,18 @@ pub mod hosting;
 pub mod mcp;
 pub mod serve;
 pub mod worker;
+
+use std::process::ExitCode;
+
+/// The whole program: runs the command line of this process.
+pub fn run_program() -> ExitCode {
+    agon_host::survive_file_size_limit();
+    let status = match cli::parse(std::env::args_os()).and_then(cli::run) {
+        Ok(status) => status,
+        Err(error) => error.report(),
+    };
+    cli::telemetry::finish();
+    // Programs that took a seat must not outlive the debate, however it ended.
+    agon_host::kill_all_groups();
+    ExitCode::from(status)
+}

@@ -7,13 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    agon_host::survive_file_size_limit();
-    let status = match agon::cli::parse(std::env::args_os()).and_then(agon::cli::run) {
-        Ok(status) => status,
-        Err(error) => error.report(),
-    };
-    agon::cli::telemetry::finish();
-    // Programs that took a seat must not outlive the debate, however it ended.
-    agon_host::kill_all_groups();
-    ExitCode::from(status)
+    agon::run_program()
 }

@@ -24,6 +24,7 @@ pub mod eval_run;
 pub mod found_configuration;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+pub mod health_check;
 pub mod history;
 pub mod input;
 pub mod knowledge_index;
