@@ -45,8 +45,28 @@ fn repository() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap()
 }
 
+/// The programs that chapters use, besides those of every system.
+const PROGRAMS: [&str; 5] = ["bash", "curl", "git", "jq", "script"];
+
+/// Whether all programs are installed. `AGON_BOOK=required` fails if one is missing.
+fn has_programs() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_missing = |name: &&str| !std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    let missing: Vec<&str> = PROGRAMS.into_iter().filter(is_missing).collect();
+    assert!(
+        missing.is_empty() || std::env::var_os("AGON_BOOK").is_none(),
+        "the book needs {}: install them",
+        missing.join(", ")
+    );
+    missing.is_empty()
+}
+
 /// Runs a chapter, or updates it.
 fn check(path: &str) {
+    if !has_programs() {
+        eprintln!("skipped: a program that the book uses is not installed");
+        return;
+    }
     let mut chapter = Chapter::read(&repository().join(path));
     let results = session::run(&chapter);
     if std::env::var_os("AGON_UPDATE_BOOK").is_some() {
