@@ -80,7 +80,7 @@ impl Chapter {
     pub(crate) fn steps(&self) -> Vec<ChapterStep> {
         let mut steps = Vec::new();
         for block in self.blocks() {
-            if let Some(name) = block.file {
+            if let Some(name) = block.file.clone() {
                 let text = self.lines[block.lines.clone()].iter().map(|line| format!("{line}\n")).collect();
                 steps.push(ChapterStep::Write { name, text });
             }

@@ -18,6 +18,8 @@ use crate::repository;
 
 /// The port that chapters show.
 const SHOWN_PORT: &str = "7717";
+/// The address of the mock server as chapters show it: that of Ollama.
+const SHOWN_PROVIDER: &str = "127.0.0.1:11434";
 /// The home directory that chapters show.
 const SHOWN_HOME: &str = "/home/you";
 /// The variables that send the calls of a chapter to the mock server.
@@ -97,12 +99,21 @@ pub(crate) fn run(chapter: &Chapter) -> Vec<CommandResult> {
                 fs::write(at.join("name"), name).unwrap();
             }
             ChapterStep::Run(command) => {
-                fs::write(at.join("command"), on_port(&command.text, &port)).unwrap()
+                fs::write(at.join("command"), adapted(&command.text, &port)).unwrap();
+                if command.in_terminal {
+                    fs::write(at.join("typed"), typed_lines(&chapter.lines[command.output.clone()])).unwrap();
+                }
             }
         }
     }
-    let is_over = run_shell(&root);
-    let results: Vec<_> = (0..).zip(&steps).filter_map(|(n, step)| result(&root, &port, n, step)).collect();
+    let mock = mock_server();
+    let is_over = run_shell(&root, &mock);
+    let shown = [
+        (root.join("you").display().to_string(), SHOWN_HOME.to_owned()),
+        (format!("127.0.0.1:{port}"), format!("127.0.0.1:{SHOWN_PORT}")),
+        (mock.root(), format!("http://{SHOWN_PROVIDER}")),
+    ];
+    let results: Vec<_> = (0..).zip(&steps).filter_map(|(n, step)| result(&root, n, step, &shown)).collect();
     assert!(
         is_over,
         "{}: this command and the ones before it take longer than {} s",
@@ -131,8 +142,7 @@ fn prepare(root: &Path) {
 }
 
 /// Whether the shell ended in time.
-fn run_shell(root: &Path) -> bool {
-    let mock = mock_server();
+fn run_shell(root: &Path, mock: &MockServer) -> bool {
     let path = format!("{}:{}", root.join("bin").display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("bash");
     shell.args(["--noprofile", "--norc", "-c", SHELL_SCRIPT]).env_clear().process_group(0);
@@ -187,16 +197,15 @@ fn mock_server() -> MockServer {
     server
 }
 
-fn result(root: &Path, port: &str, n: usize, step: &ChapterStep) -> Option<CommandResult> {
+/// What a step printed, with the addresses and paths that chapters show.
+fn result(root: &Path, n: usize, step: &ChapterStep, shown: &[(String, String)]) -> Option<CommandResult> {
     let ChapterStep::Run(command) = step else { return None };
     let at = root.join(format!("steps/{n:03}"));
     let status = fs::read_to_string(at.join("status")).ok()?.trim().parse().unwrap();
     let output = String::from_utf8_lossy(&fs::read(at.join("output")).unwrap()).into_owned();
-    let shown = output
-        .replace(&root.join("you").display().to_string(), SHOWN_HOME)
-        .replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{SHOWN_PORT}"));
+    let output = shown.iter().fold(output, |output, (is, shown)| output.replace(is, shown));
     let mut lines: Vec<String> =
-        shown.lines().map(|line| without_escapes(line).trim_end().to_owned()).collect();
+        output.lines().map(|line| without_escapes(line).trim_end().to_owned()).collect();
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
