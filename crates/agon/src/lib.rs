@@ -30,5 +30,7 @@
 pub mod cli;
 pub mod hosting;
 pub mod mcp;
+#[cfg(test)]
+mod reference_tables;
 pub mod serve;
 pub mod worker;
