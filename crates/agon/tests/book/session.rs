@@ -18,6 +18,8 @@ use crate::repository;
 
 /// The port that chapters show.
 const SHOWN_PORT: &str = "7717";
+/// Where `agon` is installed in what chapters show.
+const SHOWN_PROGRAM: &str = "/usr/local/bin/agon";
 /// The home directory that chapters show.
 const SHOWN_HOME: &str = "/home/you";
 const CHAPTER_TIME_MAX: Duration = Duration::from_secs(300);
@@ -163,6 +165,7 @@ fn result(root: &Path, port: &str, n: usize, step: &ChapterStep) -> Option<Comma
     let status = fs::read_to_string(at.join("status")).ok()?.trim().parse().unwrap();
     let output = String::from_utf8_lossy(&fs::read(at.join("output")).unwrap()).into_owned();
     let shown = output
+        .replace(env!("CARGO_BIN_EXE_agon"), SHOWN_PROGRAM)
         .replace(&root.join("you").display().to_string(), SHOWN_HOME)
         .replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{SHOWN_PORT}"));
     let mut lines: Vec<String> = shown.lines().map(|line| line.trim_end().to_owned()).collect();
