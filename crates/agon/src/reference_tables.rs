@@ -1,4 +1,4 @@
-//! The tables of the book that are made from the code: settings, options, providers, routes and tools.
+//! The tables of the book that are made from the code: settings, options, providers, routes, tools and versions.
 //!
 //! A page has each of them between `<!-- made from the code: NAME -->` and `<!-- end -->`. A test compares the pages with what the
 //! code gives. `AGON_UPDATE_BOOK=1` writes the pages instead.
@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use agon_core::{DebateLimits, OptionSpec, ProtocolInfo};
+use agon_core::{DebateLimits, LOG_VERSION, OptionSpec, ProtocolInfo};
 use agon_engine::EngineSettings;
 use agon_models::{KNOWN_PROVIDERS, KnownProvider};
+use agon_publish::receipts::statement::PREDICATE_TYPE;
+use agon_store::{FILE_SCHEMA_OLDEST, FILE_SCHEMA_VERSION, SERVER_SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::{self, TIMEOUT_KEY};
@@ -27,6 +29,7 @@ fn the_tables_of_the_book_are_what_the_code_gives() {
         ("models.md", vec![("providers", providers_text())]),
         ("http-api.md", vec![("routes", routes_text())]),
         ("mcp.md", vec![("tools", tools_text())]),
+        ("upgrading.md", vec![("versions", versions_text())]),
     ] {
         let file = docs_folder().join(page);
         let written = std::fs::read_to_string(&file).unwrap();
@@ -306,4 +309,18 @@ fn tools_text() -> String {
         vec![format!("`{}`", tool.name), tool.title.unwrap_or_default(), arguments.join(", ")]
     });
     table(&["tool", "meaning", "arguments"], rows)
+}
+
+fn versions_text() -> String {
+    let file = format!("{FILE_SCHEMA_VERSION}; {FILE_SCHEMA_OLDEST} and later are brought up to date");
+    let rows = [
+        ("the program", env!("CARGO_PKG_VERSION").to_owned(), "`agon --version`"),
+        ("the log", LOG_VERSION.to_string(), "`receipt.log_version` of an outcome"),
+        ("the store in a file", file, "`schema_version` in `agon doctor --json`"),
+        ("the store in PostgreSQL", SERVER_SCHEMA_VERSION.to_string(), "the same, and the table `agon_schema`"),
+        ("the HTTP API", "v1".to_owned(), "the path `/api/v1`"),
+        ("receipts", format!("`{PREDICATE_TYPE}`"), "`predicateType` of the statement"),
+    ];
+    let rows = rows.map(|(what, version, place)| vec![what.to_owned(), version, place.to_owned()]);
+    table(&["what", "version", "where you see it"], rows)
 }
