@@ -3,6 +3,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// The tags of blocks that are run.
+const CONSOLE: &str = "console";
+const TERMINAL: &str = "console,terminal";
+
 /// A Markdown file by lines.
 pub(crate) struct Chapter {
     pub(crate) path: PathBuf,
@@ -32,6 +36,8 @@ pub(crate) struct ConsoleCommand {
     /// The line of the chapter, counted from 0.
     pub(crate) line: usize,
     pub(crate) output: Range<usize>,
+    /// Whether it is run in a terminal, and somebody types.
+    pub(crate) in_terminal: bool,
 }
 
 impl Chapter {
@@ -78,19 +84,23 @@ impl Chapter {
                 let text = self.lines[block.lines.clone()].iter().map(|line| format!("{line}\n")).collect();
                 steps.push(ChapterStep::Write { name, text });
             }
-            if block.tag == "console" {
-                steps.extend(self.commands(block.lines).into_iter().map(ChapterStep::Run));
-            }
+            steps.extend(self.commands(&block).into_iter().map(ChapterStep::Run));
         }
         steps
     }
 
-    pub(crate) fn commands(&self, lines: Range<usize>) -> Vec<ConsoleCommand> {
+    /// The commands that are run, in order.
+    pub(crate) fn all_commands(&self) -> Vec<ConsoleCommand> {
+        self.blocks().iter().flat_map(|block| self.commands(block)).collect()
+    }
+
+    fn commands(&self, block: &FencedBlock) -> Vec<ConsoleCommand> {
         let mut commands: Vec<ConsoleCommand> = Vec::new();
-        for at in lines {
+        for at in block.lines.clone().filter(|_| block.is_run()) {
             let line = &self.lines[at];
             if let Some(text) = line.strip_prefix("$ ") {
-                commands.push(ConsoleCommand { text: text.to_owned(), line: at, output: at + 1..at + 1 });
+                let (text, output) = (text.to_owned(), at + 1..at + 1);
+                commands.push(ConsoleCommand { text, line: at, output, in_terminal: block.tag == TERMINAL });
                 continue;
             }
             let Some(command) = commands.last_mut() else {
@@ -106,6 +116,12 @@ impl Chapter {
             }
         }
         commands
+    }
+}
+
+impl FencedBlock {
+    pub(crate) fn is_run(&self) -> bool {
+        self.tag == CONSOLE || self.tag == TERMINAL
     }
 }
 

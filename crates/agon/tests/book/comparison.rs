@@ -10,12 +10,7 @@ const LEFT_OUT: &str = "...";
 
 /// A sentence for each command that prints something else, or fails.
 pub(crate) fn failures(chapter: &Chapter, results: &[CommandResult]) -> Vec<String> {
-    let commands: Vec<_> = chapter
-        .blocks()
-        .into_iter()
-        .filter(|block| block.tag == "console")
-        .flat_map(|block| chapter.commands(block.lines))
-        .collect();
+    let commands = chapter.all_commands();
     let mut failures = Vec::new();
     for (n, (command, result)) in commands.iter().zip(results).enumerate() {
         let place = chapter.place(command.line);

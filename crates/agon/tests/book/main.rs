@@ -4,11 +4,14 @@
 //! - A fenced block tagged `console` is run. A line that begins with `$ ` is a command, and lines that begin with `> ` right
 //!   after it continue it. The lines up to the next command are what it prints, on both streams. A line `...` stands for any
 //!   number of lines.
-//! - All blocks of a chapter run in order in one shell, in a fresh folder `~/work` that has `examples/` in it, with a fresh
-//!   `AGON_HOME` and the built `agon`. A command that ends with `&` goes on in the background. A command must succeed, unless
+//! - All blocks of a chapter run in order in one shell, in a fresh folder `~/work` that has `examples/` and `data/` in it, with
+//!   a fresh `AGON_HOME` and the built `agon`. A command that ends with `&` goes on in the background. A command must succeed, unless
 //!   the next one is `echo $?`.
+//! - A block tagged `console,terminal` is run in a terminal of 80 columns. A shown line that begins with `> ` is typed when the
+//!   screen ends with `> `.
 //! - `<!-- file: NAME -->` right before a block of any kind writes the block into the file.
-//! - `openai/`, `anthropic/`, `gemini/` and `ollama/` reach a server on this machine that plays every seat.
+//! - `openai/`, `anthropic/`, `gemini/` and `ollama/` reach a server on this machine that plays every seat. A dry run makes no
+//!   call and knows the real addresses, and so the prices.
 //! - Ids, hashes, dates, durations and ports may differ, and so may the number of spaces. Port 7717 is replaced by a free one.
 //! - A block tagged `console,install` is run by `packaging/build`. In every other block, and in code between backticks, the
 //!   commands of `agon` must exist with their options.
@@ -73,6 +76,7 @@ chapters! {
     review "docs/review.md"
     ask "docs/ask.md"
     evidence "docs/evidence.md"
+    commands "docs/commands.md"
     models "docs/models.md"
     ollama "docs/ollama.md"
     configuration "docs/configuration.md"

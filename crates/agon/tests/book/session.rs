@@ -22,10 +22,30 @@ const SHOWN_PORT: &str = "7717";
 const SHOWN_PROGRAM: &str = "/usr/local/bin/agon";
 /// The home directory that chapters show.
 const SHOWN_HOME: &str = "/home/you";
+/// The variables that send the calls of a chapter to the mock server.
+const ADDRESSES: [&str; 4] = ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL", "OLLAMA_HOST"];
 const CHAPTER_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// Runs every step. `book_status` is the status of the last command, so that `echo $?` shows it.
 const SHELL_SCRIPT: &str = r#"
+# Runs the command in a terminal and types the next line whenever the screen ends with a prompt.
+in_terminal() {
+    mkfifo "$book_step/keys"
+    exec 9<>"$book_step/keys"
+    : >"$book_step/both"
+    script -qefc "stty cols 80; $book_command" /dev/null <&9 >"$book_step/both" &
+    book_typed=0
+    while IFS= read -r book_line; do
+        until [ "$(tail -c 2 "$book_step/both")" = "> " ] && [ "$(wc -c <"$book_step/both")" -gt "$book_typed" ]; do
+            kill -0 $! 2>/dev/null || break 2
+            sleep 0.05
+        done
+        book_typed=$(wc -c <"$book_step/both")
+        printf '%s\n' "$book_line" >&9
+    done <"$book_step/typed"
+    wait $!
+}
+
 cd "$HOME/work"
 book_status=0
 for book_step in "$BOOK_STEPS"/*; do
@@ -35,8 +55,12 @@ for book_step in "$BOOK_STEPS"/*; do
         continue
     fi
     book_command=$(cat "$book_step/command")
-    (exit "$book_status")
-    eval "$book_command" >"$book_step/both" 2>&1 </dev/null
+    if [ -e "$book_step/typed" ]; then
+        in_terminal
+    else
+        (exit "$book_status")
+        eval "$book_command" >"$book_step/both" 2>&1 </dev/null
+    fi
     book_status=$?
     case $book_command in
         *\&)
@@ -90,16 +114,20 @@ pub(crate) fn run(chapter: &Chapter) -> Vec<CommandResult> {
     results
 }
 
-/// The home directory, the working directory with the examples, and `agon` in a folder for `PATH`.
+/// The home directory, the working directory with examples and data, and `agon` in a folder for `PATH`.
 fn prepare(root: &Path) {
-    for name in ["bin", "steps", "you/work/examples", "tmp"] {
+    for name in ["bin", "steps", "tmp"] {
         fs::create_dir_all(root.join(name)).unwrap();
     }
     symlink(env!("CARGO_BIN_EXE_agon"), root.join("bin/agon")).unwrap();
-    for entry in fs::read_dir(repository().join("examples")).unwrap() {
-        let from = entry.unwrap().path();
-        if from.is_file() {
-            fs::copy(&from, root.join("you/work/examples").join(from.file_name().unwrap())).unwrap();
+    for name in ["examples", "data"] {
+        let to = root.join("you/work").join(name);
+        fs::create_dir_all(&to).unwrap();
+        for entry in fs::read_dir(repository().join(name)).unwrap() {
+            let from = entry.unwrap().path();
+            if from.is_file() {
+                fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+            }
         }
     }
 }
@@ -114,10 +142,12 @@ fn run_shell(root: &Path) -> bool {
     shell.env("BOOK_STEPS", root.join("steps")).env("TMPDIR", root.join("tmp"));
     shell.env("LANG", "C.UTF-8").env("TZ", "UTC").env("SHELL", "/bin/bash");
     shell.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-    shell.env("OPENAI_BASE_URL", mock.url()).env("OPENAI_API_KEY", "sk-book-openai-0123456789");
-    shell.env("ANTHROPIC_BASE_URL", mock.root()).env("ANTHROPIC_API_KEY", "sk-book-anthropic-0123456789");
-    shell.env("GEMINI_BASE_URL", mock.root()).env("GEMINI_API_KEY", "sk-book-gemini-0123456789");
-    shell.env("OLLAMA_HOST", mock.root());
+    for (name, address) in ADDRESSES.iter().zip([mock.url(), mock.root(), mock.root(), mock.root()]) {
+        shell.env(name, address);
+    }
+    for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        shell.env(name, "sk-book-0123456789");
+    }
     let mut child = shell.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
     let end = Instant::now() + CHAPTER_TIME_MAX;
     let is_over = loop {
@@ -168,20 +198,44 @@ fn result(root: &Path, port: &str, n: usize, step: &ChapterStep) -> Option<Comma
         .replace(env!("CARGO_BIN_EXE_agon"), SHOWN_PROGRAM)
         .replace(&root.join("you").display().to_string(), SHOWN_HOME)
         .replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{SHOWN_PORT}"));
-    let mut lines: Vec<String> = shown.lines().map(|line| line.trim_end().to_owned()).collect();
+    let mut lines: Vec<String> =
+        shown.lines().map(|line| without_escapes(line).trim_end().to_owned()).collect();
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
     Some(CommandResult { command: command.clone(), lines, status })
 }
 
-/// The command with a free port in place of the one that it shows. The server is told, because it would listen on its default.
-fn on_port(command: &str, port: &str) -> String {
-    let command = command.replace(SHOWN_PORT, port);
-    match command.contains("--listen") {
-        true => command,
-        false => command.replace("agon serve", &format!("agon serve --listen 127.0.0.1:{port}")),
+/// A line of a terminal without colours and carriage returns.
+fn without_escapes(line: &str) -> String {
+    let mut shown = String::new();
+    let mut chars = line.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\u{1b}' => drop(chars.find(char::is_ascii_alphabetic)),
+            '\r' => {}
+            _ => shown.push(char),
+        }
     }
+    shown
+}
+
+/// The command with a free port in place of the one that it shows. A server is told, because it would listen on its default.
+fn adapted(command: &str, port: &str) -> String {
+    let mut command = command.replace(SHOWN_PORT, port);
+    if !command.contains("--listen") {
+        command = command.replace("agon serve", &format!("agon serve --listen 127.0.0.1:{port}"));
+    }
+    if command.contains("--dry-run") {
+        let unset = ADDRESSES.map(|name| format!("-u {name} ")).concat();
+        command = command.replace("agon ", &format!("env {unset}agon "));
+    }
+    command
+}
+
+/// What somebody types: the shown lines that begin with a prompt.
+fn typed_lines(shown: &[String]) -> String {
+    shown.iter().filter_map(|line| line.strip_prefix("> ")).map(|line| format!("{line}\n")).collect()
 }
 
 fn free_port() -> String {
