@@ -265,7 +265,7 @@ impl ConfigurationMistake {
 
 impl From<toml::de::Error> for ConfigurationMistake {
     fn from(error: toml::de::Error) -> Self {
-        Self { span: error.span(), sentence: without_quoted_text(error.message()) }
+        Self { span: error.span(), sentence: with_plain_types(&without_quoted_text(error.message())) }
     }
 }
 
@@ -352,6 +352,22 @@ fn without_quoted_text(message: &str) -> String {
         Some((_, expected)) => format!("{kind}text, expected{expected}"),
         None => message.to_owned(),
     }
+}
+
+/// A parser's message in which the type that is expected has the name that users know.
+fn with_plain_types(message: &str) -> String {
+    let Some((kind, expected)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let plain = match expected {
+        "f64" => "a number",
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "a string" | "path string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list in brackets",
+        "a map" => "a section",
+        _ if expected.starts_with("struct ") => "a section",
+        _ => expected,
+    };
+    format!("{kind}expected {plain}")
 }
 
 impl EngineSection {
@@ -539,7 +555,12 @@ mod tests {
         for (text, wants) in [
             ("\nmodles = []", &["agon.toml: line 2 (modles)", "unknown field"][..]),
             ("[limits]\ntimeout_s = 0", &["line 2 (timeout_s)", "number of seconds"]),
-            ("[limits]\ntimeout_s = \"sk-secret\"", &["line 2 (timeout_s)", "invalid type: text"]),
+            ("[limits]\ntimeout_s = \"sk-secret\"", &["line 2 (timeout_s)", "invalid type: text, expected a number"]),
+            ("models = \"openai/a\"", &["line 1 (models)", "expected a list in brackets"]),
+            ("[serve]\nresume = 1", &["line 2 (resume)", "expected true or false"]),
+            ("[serve]\ndebates = \"many\"", &["line 2 (debates)", "expected a whole number"]),
+            ("[providers.x]\nbase_url = 1", &["line 2 (base_url)", "expected a text in quotes"]),
+            ("serve = 1", &["line 1 (serve)", "expected a section"]),
             ("[limits]\nmax_calls = -1", &["line 2 (max_calls)"]),
             ("[limits]\nbudget = 3", &["line 2 (budget)", "unknown field"]),
             ("[engine]\nprovider_calls = 0", &["line 2 (provider_calls)", "from 1 to"]),

@@ -15,6 +15,7 @@
 //! - Ids, hashes, dates, durations and ports may differ, and so may the number of spaces. Port 7717 is replaced by a free one.
 //! - A block tagged `console,install` is run by `packaging/build`. In every other block, and in code between backticks, the
 //!   commands of `agon` must exist with their options.
+//! - A chapter that needs `curl`, `git`, `jq` or `script` is not run where that is not installed.
 //!
 //! `AGON_UPDATE_BOOK=1 cargo test -p agon --test book NAME` writes what the commands print into the chapter. It keeps each
 //! `...` if the lines beside it are still there; otherwise it writes everything, and you cut it again.
@@ -26,11 +27,13 @@
 //! - `comparison`: compares what they print, and updates the chapter.
 //! - `mentioned_commands`: the commands in blocks that are not run.
 //! - `links`: links, images and the list of chapters.
+//! - `clients`: the programs in Python and JavaScript.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod chapter;
+mod clients;
 mod comparison;
 mod links;
 mod mentioned_commands;
@@ -48,6 +51,10 @@ fn repository() -> PathBuf {
 /// Runs a chapter, or updates it.
 fn check(path: &str) {
     let mut chapter = Chapter::read(&repository().join(path));
+    if let Some(program) = session::missing_program(&chapter) {
+        eprintln!("{path} needs {program}, which is not installed, so it was not run");
+        return;
+    }
     let results = session::run(&chapter);
     if std::env::var_os("AGON_UPDATE_BOOK").is_some() {
         comparison::update(&mut chapter, &results);

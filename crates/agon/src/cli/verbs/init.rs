@@ -7,7 +7,7 @@ use clap::{ArgMatches, Command};
 
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
-use crate::cli::paths::CONFIGURATION_FILE;
+use crate::cli::paths::{self, CONFIGURATION_FILE};
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "init", group: VerbGroup::Setup, command, run };
@@ -31,10 +31,11 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         ));
     }
     output::write_file(file, &template())?;
-    output::note(
-        "wrote agon.toml; every line in it is a comment until you remove the #. Name it with --config agon.toml, or move it to your \
-         configuration folder",
-    );
+    let own = paths::own_configuration(&paths::process_env);
+    let own = own.map_or_else(|| "your configuration folder".to_owned(), |own| own.display().to_string());
+    output::note(&format!(
+        "wrote agon.toml; every line in it is a comment until you remove the #. Name it with --config agon.toml, or move it to {own}"
+    ));
     Ok(0)
 }
 
