@@ -112,12 +112,17 @@ fn updated(shown: &[String], printed: &[String]) -> Vec<String> {
 
 /// A line in which what differs from run to run is the same: ids, hashes, dates, durations, ports, and how many spaces there are.
 fn steady_line(line: &str) -> String {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     for word in line.split_whitespace() {
         let word = steady_word(word);
         let is_unit = ["s", "ms", "min", "h"].contains(&word.trim_end_matches([',', '.', ';', ')', ']']));
         match words.last_mut() {
             Some(number) if is_unit && is_number(number) => *number = "0".to_owned(),
+            // `"ms": 12,` of a JSON document.
+            Some(key) if key.ends_with("ms\":") => {
+                words.push("0".to_owned());
+                continue;
+            }
             _ => {}
         }
         words.push(word);
@@ -140,11 +145,12 @@ fn steady_word(word: &str) -> String {
         let comes_after = |text: &str| steady.ends_with(text);
         let is_digits = !run.is_empty() && run.chars().all(|char| char.is_ascii_digit());
         let is_port = is_digits && (comes_after("127.0.0.1:") || comes_after("localhost:"));
-        let is_milliseconds = is_digits && comes_after("ms\":");
         let is_id = run.len() == 12 && run.starts_with('1') && !run.contains(char::is_uppercase);
-        let is_hash = run.len() >= 16 && run.chars().all(|char| char.is_ascii_hexdigit());
+        let is_hex = run.chars().all(|char| char.is_ascii_hexdigit());
+        // An entry of the knowledge is `k-` and 8 digits.
+        let is_hash = is_hex && (run.len() >= 16 || run.len() == 8 && comes_after("k-"));
         steady.push_str(match () {
-            () if is_port || is_milliseconds => "0",
+            () if is_port => "0",
             () if is_id => "ID",
             () if is_hash => "HASH",
             () => run,
@@ -177,6 +183,7 @@ fn only_what_differs_from_run_to_run_may_differ() {
         ("  ✓ debater-1   0.3 s  Tabs.", "  ✓ debater-1  10.3 s  Tabs."),
         ("listening on http://127.0.0.1:7717", "listening on http://127.0.0.1:41234"),
         ("2026-01-02T03:04:05Z deep", "2027-11-12T13:14:15Z deep"),
+        ("1 entry stored: k-61c2b0eb", "1 entry stored: k-0a0b0c0d"),
         ("\"ms\": 12,", "\"ms\": 340,"),
     ];
     for (shown, printed) in same {

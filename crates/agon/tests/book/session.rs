@@ -72,28 +72,11 @@ for book_step in "$BOOK_STEPS"/*; do
 done
 "#;
 
-/// Programs that a chapter may use and that are not part of every system.
-const PROGRAMS: [&str; 4] = ["curl", "git", "jq", "script"];
-
 /// What a command of a chapter printed.
 pub(crate) struct CommandResult {
     pub(crate) command: ConsoleCommand,
     pub(crate) lines: Vec<String>,
     pub(crate) status: i32,
-}
-
-/// A program that a chapter uses and that is not installed.
-pub(crate) fn missing_program(chapter: &Chapter) -> Option<&'static str> {
-    let commands = chapter.all_commands();
-    let is_used = |program: &str| {
-        commands.iter().any(|command| match program {
-            "script" => command.in_terminal,
-            _ => command.text.split(|char: char| !char.is_alphanumeric()).any(|word| word == program),
-        })
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_installed = |program: &str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    PROGRAMS.into_iter().find(|program| is_used(program) && !is_installed(program))
 }
 
 /// Runs all steps of a chapter, in a folder that is removed afterwards.
