@@ -30,7 +30,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             "agon.toml exists already: edit it, or overwrite it with `agon init --force`",
         ));
     }
-    output::write_file(file, &template())?;
+    output::write_file(file, &configuration_template())?;
     let own = paths::own_configuration(&paths::process_env);
     let own = own.map_or_else(|| "your configuration folder".to_owned(), |own| own.display().to_string());
     output::note(&format!(
@@ -39,8 +39,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The template with the protocols' names and options filled in.
-fn template() -> String {
+/// The template with the protocols' names and options filled in. All settings in it are comments.
+pub(crate) fn configuration_template() -> String {
     let infos = || agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.info());
     let first = infos().next().map_or("", |info| info.name);
     let role_model = |role: &&str| format!("#{role} = \"openai/MODEL-A|openai/MODEL-B\"\n");
@@ -69,7 +69,7 @@ fn protocol_section(info: &ProtocolInfo) -> String {
 #[cfg(test)]
 pub(crate) fn every_setting() -> String {
     // A line that begins with `#` and no space is a setting; with a space it is a comment.
-    let template = template();
+    let template = configuration_template();
     let lines = template.lines().map(|line| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
         _ => format!("{line}\n"),
@@ -91,7 +91,7 @@ mod tests {
             Configuration::load(ConfigurationSource::Named(&file), &|_| None)
                 .unwrap_or_else(|why| panic!("{why}\n{text}"))
         };
-        assert!(load(super::template()).models.is_empty());
+        assert!(load(super::configuration_template()).models.is_empty());
         let configuration = load(super::every_setting());
         assert!(
             !configuration.models.is_empty() && configuration.roles.len() == arguments::all_roles().len()
