@@ -23,6 +23,9 @@
 //! - [`cli::model_directory`]: what a debate can ask; [`cli::knowledge_index`] and [`cli::document_sections`]: how
 //!   knowledge is found and imported.
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
+//! - [`cli::start_screen`]: `agon` alone; [`cli::demo_debates`]: the demos; [`cli::book`] and [`cli::pager`]: the chapters of the book.
+//! - [`cli::progress`]: what is shown while something takes time; [`cli::key_pause`]: a pause that a key ends.
+//! - [`cli::completion`]: what a shell completes; [`cli::file_permissions`] and [`cli::doctor_fixes`]: what `agon doctor --fix` can do.
 //! - [`cli::errors`]: what can go wrong.
 //! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
 //!   coding agents on top of it; [`worker`]: debates that run on other machines.
@@ -30,5 +33,7 @@
 pub mod cli;
 pub mod hosting;
 pub mod mcp;
+#[cfg(test)]
+mod reference_tables;
 pub mod serve;
 pub mod worker;

@@ -26,11 +26,13 @@
 //! - `comparison`: compares what they print, and updates the chapter.
 //! - `mentioned_commands`: the commands in blocks that are not run.
 //! - `links`: links, images and the list of chapters.
+//! - `clients`: the programs in Python and JavaScript.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod chapter;
+mod clients;
 mod comparison;
 mod links;
 mod mentioned_commands;

@@ -20,6 +20,8 @@ use crate::repository;
 const SHOWN_PORT: &str = "7717";
 /// The address of the mock server as chapters show it: that of Ollama.
 const SHOWN_PROVIDER: &str = "127.0.0.1:11434";
+/// Where `agon` is installed in what chapters show.
+const SHOWN_PROGRAM: &str = "/usr/local/bin/agon";
 /// The home directory that chapters show.
 const SHOWN_HOME: &str = "/home/you";
 /// The variables that send the calls of a chapter to the mock server.
@@ -109,6 +111,7 @@ pub(crate) fn run(chapter: &Chapter) -> Vec<CommandResult> {
     let mock = mock_server();
     let is_over = run_shell(&root, &mock);
     let shown = [
+        (env!("CARGO_BIN_EXE_agon").to_owned(), SHOWN_PROGRAM.to_owned()),
         (root.join("you").display().to_string(), SHOWN_HOME.to_owned()),
         (format!("127.0.0.1:{port}"), format!("127.0.0.1:{SHOWN_PORT}")),
         (mock.root(), format!("http://{SHOWN_PROVIDER}")),
