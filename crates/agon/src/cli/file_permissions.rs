@@ -77,7 +77,7 @@ impl PrivateFiles {
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.map(|folder| (folder.to_owned(), STORE_FOLDER));
             let files = [file.clone(), beside("-wal"), beside("-shm")].map(|file| (file, STORE_FILE));
-            folder.into_iter().filter(|_| file.exists()).chain(files)
+            folder.into_iter().filter(move |_| file.exists()).chain(files)
         });
         let others = [(&self.configuration, CONFIGURATION), (&self.token_file, TOKEN_FILE)];
         let others = others.into_iter().filter_map(|(file, rule)| Some((file.clone()?, rule)));

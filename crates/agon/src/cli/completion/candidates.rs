@@ -157,7 +157,7 @@ fn local_models(sources: &CompletionSources, name: &str) -> Vec<CompletionCandid
 }
 
 /// Files that are named behind a prefix: `script/FILE`.
-fn files_after(name: &str, prefix: &str, endings: &'static [&str]) -> Vec<CompletionCandidate> {
+fn files_after(name: &str, prefix: &str, endings: &'static [&'static str]) -> Vec<CompletionCandidate> {
     let Some(path) = name.strip_prefix(prefix) else { return Vec::new() };
     let is_wanted =
         |file: &Path| file.extension().is_some_and(|end| endings.iter().any(|wanted| end == *wanted));

@@ -65,7 +65,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let named: Vec<&String> = args.get_many::<String>("name").into_iter().flatten().collect();
     let is_wanted = |demo: &DemoDebate| named.is_empty() || named.iter().any(|name| *name == demo.name());
     let demos: Vec<DemoDebate> = demo_debates().filter(is_wanted).collect();
-    let player = DemoPlayer::new(app.store()?, &app)?;
+    let player = DemoPlayer::new(app.store()?, &app);
     if app.flag("json") {
         let outcomes = demos.iter().map(|demo| player.outcome(demo)).collect::<Result<Vec<_>, _>>()?;
         let status = outcomes.iter().map(|(_, status)| *status).max().unwrap_or_default();
@@ -98,12 +98,12 @@ struct DemoPlayer {
 }
 
 impl DemoPlayer {
-    fn new(store: DebateStore, app: &App<'_>) -> Result<Self, CliError> {
+    fn new(store: DebateStore, app: &App<'_>) -> Self {
         let catalogue = model_catalogue(&Configuration::default());
         let tools = Toolbox::new(ToolsConfig::default());
         let directory = ModelDirectory::new(catalogue, &store, Default::default(), tools);
         let engine = Engine::new(Arc::new(directory), Arc::new(store.clone()), EngineSettings::default());
-        Ok(Self { store, engine, output: ResultOutput::of_demo(app), is_quiet: app.flag("quiet") })
+        Self { store, engine, output: ResultOutput::of_demo(app), is_quiet: app.flag("quiet") }
     }
 
     fn brief(&self, demo: &DemoDebate) -> Result<Brief, CliError> {
