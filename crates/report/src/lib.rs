@@ -9,7 +9,7 @@
 //! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers. [`PageParts`] and [`live_table`] are parts of
 //!   pages, for a server.
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
-//! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
+//! - [`gate_report`]: a verdict for a pipeline, as annotations, reports of several formats, or a comment.
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
 //! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture; [`reliability_drawing`]: their calibration.
 //! - [`audit`]: the audits of votes and judges.
