@@ -85,9 +85,13 @@ fn a_fork_without_secrets_ends_with_a_sentence() {
     action.event.1["pull_request"]["head"]["repo"]["full_name"] = json!("mallory/demo");
     let fork = action.run();
     assert_eq!(fork.status, 2, "{}", fork.log);
-    let sentence = "The change comes from a fork, and GitHub gives workflows of forks no secrets";
+    let sentence = "It comes from a fork, and GitHub gives workflows of forks no secrets";
     assert!(fork.commands().iter().any(|command| command.contains(sentence)), "{}", fork.log);
     assert!(fork.summary.contains(sentence), "{}", fork.summary);
+    // There secrets are given, so their lack has another reason.
+    action.event.0 = "pull_request_target";
+    let target = action.run();
+    assert!(target.status == 2 && !target.log.contains(sentence), "{}", target.log);
     // A fork that can be reviewed is reviewed.
     let mut local = ActionUse::scripted(&repository, &api, &script("FAIL"));
     local.event.1["pull_request"]["head"]["repo"]["full_name"] = json!("mallory/demo");
