@@ -20,23 +20,23 @@ use crate::sections;
 
 /// The most characters of each part. Together with headings they stay under the 65,536 characters that GitHub accepts, and leave room
 /// for a few lines of the pipeline.
-const FINDINGS_CHARS_MAX: usize = 24_000;
-const DISSENT_CHARS_MAX: usize = 12_000;
-const EVIDENCE_CHARS_MAX: usize = 8_000;
+const FINDINGS_CHARS_MAX: usize = 20_000;
+const DISSENT_CHARS_MAX: usize = 10_000;
+const EVIDENCE_CHARS_MAX: usize = 7_000;
 const JUDGES_CHARS_MAX: usize = 8_000;
 const REMARKS_CHARS_MAX: usize = 3_000;
 
 /// Longer texts are cut, before they are escaped.
 const TEXT_CHARS_MAX: usize = 600;
-const SHORT_TEXT_CHARS_MAX: usize = 300;
+const NAME_CHARS_MAX: usize = 300;
 /// Longer positions are listed below the table.
 const CELL_CHARS_MAX: usize = 24;
 
 /// The summary as Markdown. Its first line is a heading that ends with the verdict.
 pub(super) fn summary(source: &ReportSource<'_>, review: &PipelineReport) -> String {
-    let mut out = format!("## {}: {}\n\n", capitalized(&review.command), inert(&review.verdict));
-    out.push_str(&format!("**{}**\n\n", inert(&excerpt(&review.gate.meaning, TEXT_CHARS_MAX))));
-    let facts: Vec<String> = facts(source).iter().skip(1).map(|fact| inert(&clean_line(fact))).collect();
+    let mut out = format!("## {}: {}\n\n", capitalized(&review.command), name(&review.verdict));
+    out.push_str(&format!("{}\n\n", bold(&short(&review.gate.meaning))));
+    let facts: Vec<String> = facts(source).iter().skip(1).map(|fact| name(fact)).collect();
     out.push_str(&format!("{}\n", facts.join(" \u{b7} ")));
     let findings: Vec<String> = review.gate.findings.iter().map(finding_entry).collect();
     match findings.is_empty() {
@@ -65,16 +65,14 @@ fn last_lines(source: &ReportSource<'_>, review: &PipelineReport) -> String {
     for section in renderable(sections::cost(source).into_iter().collect(), ReportLength::Short) {
         lines.extend(section_entries(&section).into_iter().map(|entry| format!("Cost: {}", entry.trim())));
     }
-    lines.extend(review.gate.footer.as_ref().map(|footer| format!("Who was heard: {}", inert(footer))));
-    lines.push(format!("Debate {}", inert(&review.id)));
+    lines.extend(review.gate.footer.as_ref().map(|footer| format!("Who was heard: {}", name(footer))));
+    lines.push(format!("Debate {}", name(&review.id)));
     format!("\n{}\n", lines.join("<br>\n"))
 }
 
 /// A heading, the entries that fit, and how many do not.
 fn part(title: &str, entries: &[String], chars_max: usize) -> String {
-    let mut out = format!("\n### {}\n\n", inert(title));
-    out.push_str(&fitting(entries, chars_max));
-    out
+    format!("\n### {}\n\n{}", name(title), fitting(entries, chars_max))
 }
 
 fn fitting(entries: &[String], chars_max: usize) -> String {
@@ -99,9 +97,9 @@ fn fitting(entries: &[String], chars_max: usize) -> String {
 
 fn finding_entry(finding: &GateFinding) -> String {
     let severity = capitalized(finding.severity.as_str());
-    let place = finding.place().map_or(String::new(), |place| format!(" {}", code(&excerpt(&place, SHORT_TEXT_CHARS_MAX))));
-    let category = finding.category.as_ref();
-    let category = category.map_or(String::new(), |name| format!(" ({})", inert(&excerpt(name, SHORT_TEXT_CHARS_MAX))));
+    let place = finding.place().map(|place| format!(" {}", code(&excerpt(&place, NAME_CHARS_MAX))));
+    let category = finding.category.as_ref().map(|category| format!(" ({})", name(category)));
+    let (place, category) = (place.unwrap_or_default(), category.unwrap_or_default());
     let mut lines = vec![format!("- **{severity}**{place}{category}: {}", short(&finding.description))];
     lines.extend(finding.recommendation.as_ref().map(|advice| format!("Advice: {}", short(advice))));
     let mut remarks = Vec::new();
@@ -123,7 +121,7 @@ fn judges(judges: &[GateJudge]) -> String {
 }
 
 fn judge_entry(judge: &GateJudge) -> String {
-    let vendor = judge.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({})", inert(&excerpt(vendor, SHORT_TEXT_CHARS_MAX))));
+    let vendor = judge.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({})", name(vendor)));
     let confidence = judge.confidence.as_ref().map_or(String::new(), |sure| format!(", {sure}"));
     let said = match (&judge.verdict, &judge.absence) {
         (Some(verdict), _) => format!("{verdict}{confidence}"),
@@ -131,7 +129,7 @@ fn judge_entry(judge: &GateJudge) -> String {
         (None, None) => "absent".to_owned(),
     };
     let insight = judge.key_insight.as_ref().map_or(String::new(), |insight| format!(": {insight}"));
-    let mut lines = vec![format!("- **{}**{vendor}: {}", inert(&judge.name), short(&format!("{said}{insight}")))];
+    let mut lines = vec![format!("- {}{vendor}: {}", bold(&name(&judge.name)), short(&format!("{said}{insight}")))];
     let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
     lines.extend(notes.map(|note| short(note)));
     format!("{}\n", lines.join("<br>\n  "))
@@ -144,15 +142,16 @@ fn section_entries(section: &ReportSection) -> Vec<String> {
 
 fn block_entries(block: &ReportBlock) -> Vec<String> {
     match block {
-        ReportBlock::Prose(text) | ReportBlock::Line(text) => vec![format!("{}\n", long(text))],
-        ReportBlock::Headline(_, text) => vec![format!("**{}**\n", long(text))],
+        // The empty line ends a list before it.
+        ReportBlock::Prose(text) | ReportBlock::Line(text) => vec![format!("\n{}\n", long(text))],
+        ReportBlock::Headline(_, text) => vec![format!("\n{}\n", bold(&long(text)))],
         ReportBlock::Items(items) => items.iter().map(item_entry).collect(),
         ReportBlock::Pairs(pairs) => {
-            pairs.iter().map(|(name, value)| format!("- **{}**: {}\n", short(name), short(value))).collect()
+            pairs.iter().map(|(name, value)| format!("- {}: {}\n", bold(&short(name)), short(value))).collect()
         }
         ReportBlock::Table(rows) => vec![table(rows)],
         ReportBlock::Group { title, blocks, .. } | ReportBlock::Speech { title, blocks, .. } => {
-            let title = format!("\n**{}**\n\n", short(title));
+            let title = format!("\n{}\n\n", bold(&short(title)));
             std::iter::once(title).chain(blocks.iter().flat_map(block_entries)).collect()
         }
         ReportBlock::Paths(paths) => vec![paths_table(paths)],
@@ -164,9 +163,9 @@ fn block_entries(block: &ReportBlock) -> Vec<String> {
 }
 
 fn item_entry(item: &ReportItem) -> String {
-    let who = item.who.as_ref().map_or(String::new(), |who| format!("**{}**: ", short(who)));
+    let who = item.who.as_ref().map_or(String::new(), |who| format!("{}: ", bold(&short(who))));
     let note = item.note.as_ref().map_or(String::new(), |note| format!("<br>\n  {}", short(note)));
-    format!("- {who}{}{note}\n", short(&item.text))
+    format!("- {who}{}{note}\n", long(&item.text))
 }
 
 fn paths_table(paths: &PositionPaths) -> String {
@@ -181,7 +180,7 @@ fn paths_table(paths: &PositionPaths) -> String {
     if !are_names {
         out.push('\n');
         for (key, position) in held_positions(paths, &keys) {
-            out.push_str(&format!("- **{}**: {}\n", inert(key), short(position)));
+            out.push_str(&format!("- {}: {}\n", bold(&name(key)), short(position)));
         }
     }
     out.push_str(&TABLE_MARKS.legend(paths).map_or(String::new(), |legend| format!("\n{}\n", inert(&legend))));
@@ -193,7 +192,7 @@ fn table(rows: &[Vec<String>]) -> String {
     for (place, row) in rows.iter().enumerate() {
         // A bar in code would still end the cell, so cells have no code.
         let cells: Vec<String> =
-            row.iter().map(|cell| plain(&excerpt(&clean_line(cell), SHORT_TEXT_CHARS_MAX))).collect();
+            row.iter().map(|cell| plain(&excerpt(&clean_line(cell), NAME_CHARS_MAX))).collect();
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
         if place == 0 {
             out.push_str(&format!("|{}\n", " --- |".repeat(row.len())));
@@ -202,12 +201,21 @@ fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+fn name(text: &str) -> String {
+    inert(&excerpt(&clean_line(text), NAME_CHARS_MAX))
+}
+
 fn short(text: &str) -> String {
     inert(&excerpt(&clean_line(text), TEXT_CHARS_MAX))
 }
 
 fn long(text: &str) -> String {
     inert(&excerpt(&clean_line(text), 2 * TEXT_CHARS_MAX))
+}
+
+/// Bold. Marks around nothing would be a rule.
+fn bold(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("**{text}**") }
 }
 
 /// A text of one line that is only text, apart from code.
