@@ -207,7 +207,8 @@ fn git_diff(range: &str) -> Result<String, CliError> {
 /// A file of a debate. `part` is the key of the option that named it; for such an option `-` is stdin, and a diff may be a range of
 /// commits or what is staged.
 pub fn debate_file(path: &Path, part: Option<&str>) -> Result<BriefFile, CliError> {
-    let range = path.to_str().filter(|word| part == Some(DIFF_PART) && (*word == STAGED || is_git_range(word)));
+    let range =
+        path.to_str().filter(|word| part == Some(DIFF_PART) && (*word == STAGED || is_git_range(word)));
     if let Some(range) = range {
         return Ok(BriefFile {
             path: range.to_owned(),

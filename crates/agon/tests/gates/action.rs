@@ -48,11 +48,16 @@ fn a_finding_is_an_annotation_a_result_and_a_line_of_the_comment() {
     let Some(()) = tools() else { return };
     let (repository, api) = (TestRepository::new(), GithubApi::start());
     let ran = ActionUse::scripted(&repository, &api, &script("FAIL")).run();
-    let annotation = "::error file=auth.py,line=2,title=agon%3A critical%2C injection::The name is put into the query";
+    let annotation =
+        "::error file=auth.py,line=2,title=agon%3A critical%2C injection::The name is put into the query";
     assert!(ran.commands().iter().any(|line| line.starts_with(annotation)), "{}", ran.log);
     let place = &sarif(&ran.outputs["sarif"])["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!((&place["artifactLocation"]["uri"], &place["region"]["startLine"]), (&json!("auth.py"), &json!(2)));
-    let entry = "- **Critical** `auth.py:2` (injection): The name is put into the query<br>\n  Advice: Bind it<br>\n";
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&json!("auth.py"), &json!(2))
+    );
+    let entry =
+        "- **Critical** `auth.py:2` (injection): The name is put into the query<br>\n  Advice: Bind it<br>\n";
     assert!(ran.summary.contains(entry), "{}", ran.summary);
     assert!(ran.summary.contains("### Dissent\n\nNo dissent"), "{}", ran.summary);
     assert!(ran.summary.contains("### What the debate did\n"), "{}", ran.summary);
@@ -100,7 +105,8 @@ fn without_a_comment_the_page_of_the_run_has_the_summary() {
     for (verdict, status) in [("PASS", 0), ("FAIL", 1)] {
         let ran = ActionUse::scripted(&repository, &api, &script(verdict)).run();
         assert_eq!(ran.status, status);
-        let warning = "::warning title=agon review::The comment could not be written: the token may not add one";
+        let warning =
+            "::warning title=agon review::The comment could not be written: the token may not add one";
         assert!(ran.commands().iter().any(|line| line.starts_with(warning)), "{}", ran.log);
     }
 }
@@ -120,7 +126,8 @@ fn configuration_and_specification_come_from_the_base() {
     repository.write("fail.yaml", &script("FAIL"));
     repository.write("spec.md", "Queries bind their parameters.\n");
     let base = repository.commit("a configuration");
-    let mut action = ActionUse::new(&repository, &api, "").with("config", ".github/agon.toml").with("spec", "spec.md");
+    let mut action =
+        ActionUse::new(&repository, &api, "").with("config", ".github/agon.toml").with("spec", "spec.md");
     action.event.1["pull_request"]["base"]["sha"] = base.into();
     let ran = action.run();
     assert_eq!(ran.status, 1, "{}", ran.log);
@@ -139,9 +146,17 @@ fn options_and_a_budget_reach_the_review() {
     let Some(()) = tools() else { return };
     let (repository, api) = (TestRepository::new(), GithubApi::start());
     let action = ActionUse::scripted(&repository, &api, &script("PASS"));
-    let ran = action.with("options", "--count=4\n\n--seed\n7\n").with("debate", "false").with("budget-usd", "0.01").run();
+    let ran = action
+        .with("options", "--count=4\n\n--seed\n7\n")
+        .with("debate", "false")
+        .with("budget-usd", "0.01")
+        .run();
     assert_eq!(ran.status, 0, "{}", ran.log);
-    assert!(ran.summary.contains("All 4 judges pass it.") && ran.summary.contains("4/4 R1, 0/4 R2"), "{}", ran.summary);
+    assert!(
+        ran.summary.contains("All 4 judges pass it.") && ran.summary.contains("4/4 R1, 0/4 R2"),
+        "{}",
+        ran.summary
+    );
     // An option that reviews nothing does not open the gate.
     let ran = ActionUse::scripted(&repository, &api, &script("PASS")).with("options", "--dry-run").run();
     assert_eq!((ran.status, ran.outputs["verdict"].as_str()), (3, "none"), "{}", ran.log);

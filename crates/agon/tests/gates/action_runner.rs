@@ -79,7 +79,8 @@ impl<'a> ActionUse<'a> {
         let text = std::fs::read_to_string(self.action.join("action.yml")).unwrap();
         let action: Value = serde_norway::from_str(&text).unwrap();
         let temp = tempfile::tempdir_in(self.repository.path("")).unwrap().keep();
-        let mut run = ActionRun { action: &action, used: self, temp, steps: BTreeMap::new(), log: String::new() };
+        let mut run =
+            ActionRun { action: &action, used: self, temp, steps: BTreeMap::new(), log: String::new() };
         let mut status = 0;
         for step in action["runs"]["steps"].as_array().unwrap() {
             status = run.step(step);
@@ -88,7 +89,8 @@ impl<'a> ActionUse<'a> {
             }
         }
         let outputs = action["outputs"].as_object().unwrap().iter();
-        let outputs = outputs.map(|(name, output)| (name.clone(), run.filled(output["value"].as_str().unwrap())));
+        let outputs =
+            outputs.map(|(name, output)| (name.clone(), run.filled(output["value"].as_str().unwrap())));
         let outputs = outputs.collect();
         let summary = std::fs::read_to_string(run.temp.join("summary")).unwrap_or_default();
         ActionResult { status, log: run.log, outputs, summary }
@@ -174,7 +176,10 @@ impl ActionRun<'_> {
             ["github", "action_repository"] => "octo/agon".to_owned(),
             ["github", "event", rest @ ..] => {
                 let found = rest.iter().fold(&self.used.event.1, |value, key| &value[*key]);
-                found.as_str().map_or_else(|| if found.is_null() { String::new() } else { found.to_string() }, str::to_owned)
+                found.as_str().map_or_else(
+                    || if found.is_null() { String::new() } else { found.to_string() },
+                    str::to_owned,
+                )
             }
             _ => panic!("the runner of these tests does not know {path}"),
         }

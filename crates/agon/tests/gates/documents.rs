@@ -25,7 +25,9 @@ fn fences(text: &str, language: &str) -> Vec<String> {
 /// Every step of a workflow that uses the action.
 fn uses(value: &Value, found: &mut Vec<Value>) {
     match value {
-        Value::Object(fields) if fields.get("uses").and_then(Value::as_str).is_some_and(|name| name.contains("/agon@")) => {
+        Value::Object(fields)
+            if fields.get("uses").and_then(Value::as_str).is_some_and(|name| name.contains("/agon@")) =>
+        {
             found.push(value.clone());
         }
         Value::Object(fields) => fields.values().for_each(|field| uses(field, found)),
@@ -54,7 +56,8 @@ fn every_use_of_the_action_in_a_document_has_inputs_that_exist_and_runs() {
     // The example as it is, with judges who need no key.
     let (repository, api) = (TestRepository::new(), GithubApi::start());
     let mut used = ActionUse::scripted(&repository, &api, &script("FAIL"));
-    for (input, value) in steps[0]["with"].as_object().unwrap().iter().filter(|(input, _)| *input != "models") {
+    for (input, value) in steps[0]["with"].as_object().unwrap().iter().filter(|(input, _)| *input != "models")
+    {
         used = used.with(input, value.as_str().unwrap());
     }
     let ran = used.run();
@@ -72,7 +75,10 @@ fn the_chapter_lists_every_input_and_output() {
     }
     let job = yaml(&read("packaging/gitlab/agon-review.yml"));
     for name in job["agon-review"]["variables"].as_object().unwrap().keys() {
-        assert!(name == "GIT_STRATEGY" || chapter.contains(&format!("| `{name}` |")), "{name} is not in docs/pipelines.md");
+        assert!(
+            name == "GIT_STRATEGY" || chapter.contains(&format!("| `{name}` |")),
+            "{name} is not in docs/pipelines.md"
+        );
     }
 }
 
@@ -83,7 +89,8 @@ fn the_other_examples_name_what_exists() {
     let known = job["agon-review"]["variables"].as_object().unwrap();
     let blocks = fences(&read("docs/pipelines.md"), "yaml").into_iter().map(|block| yaml(&block));
     let examples: Vec<Value> = blocks.chain([yaml(&read("examples/workflows/gitlab.yml"))]).collect();
-    let jobs: Vec<&Value> = examples.iter().map(|example| &example["agon-review"]).filter(|job| job.is_object()).collect();
+    let jobs: Vec<&Value> =
+        examples.iter().map(|example| &example["agon-review"]).filter(|job| job.is_object()).collect();
     assert!(!jobs.is_empty());
     for job in jobs {
         for name in job["variables"].as_object().unwrap().keys() {
@@ -98,9 +105,17 @@ fn the_other_examples_name_what_exists() {
 /// The scripts work with the shells that pipelines have, by a reader that knows their traps.
 #[test]
 fn the_scripts_have_no_traps() {
-    let scripts = ["action/install", "action/fetch", "action/review", "action/comment", "action/pin", "pre-commit/agon-review"];
+    let scripts = [
+        "action/install",
+        "action/fetch",
+        "action/review",
+        "action/comment",
+        "action/pin",
+        "pre-commit/agon-review",
+    ];
     let paths: Vec<PathBuf> = scripts.iter().map(|name| project().join("packaging").join(name)).collect();
-    let checked = std::process::Command::new("shellcheck").arg("-x").args(&paths).current_dir(project()).output();
+    let checked =
+        std::process::Command::new("shellcheck").arg("-x").args(&paths).current_dir(project()).output();
     let Ok(checked) = checked else {
         eprintln!("there is no shellcheck: the test is skipped");
         return;

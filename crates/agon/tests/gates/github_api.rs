@@ -82,14 +82,18 @@ impl ApiState {
         let comment = path.strip_prefix("/repos/octo/demo/issues/comments/");
         match (method, path, comment) {
             ("POST", "/graphql", _) => (200, self.page(&body["variables"])),
-            (_, _, _) if self.is_read_only => (403, json!({"message": "Resource not accessible by integration"})),
+            (_, _, _) if self.is_read_only => {
+                (403, json!({"message": "Resource not accessible by integration"}))
+            }
             ("POST", "/repos/octo/demo/issues/12/comments", _) => match text() {
                 Some(text) => (201, self.add(VIEWER, &text)),
                 None => (422, json!({"message": "Body is too long (maximum is 65536 characters)"})),
             },
             ("PATCH", _, Some(id)) => {
                 let mut comments = self.comments.iter_mut();
-                let Some(comment) = comments.find(|comment| comment.id.to_string() == id) else { return (404, json!({})) };
+                let Some(comment) = comments.find(|comment| comment.id.to_string() == id) else {
+                    return (404, json!({}));
+                };
                 comment.body = text().unwrap();
                 (200, json!({"id": comment.id}))
             }
@@ -147,5 +151,10 @@ fn answer(mut stream: TcpStream, state: &mut ApiState) {
         false => (401, json!({"message": "Bad credentials"})),
     };
     let answer = answer.to_string();
-    write!(stream, "HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}", answer.len()).unwrap();
+    write!(
+        stream,
+        "HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}",
+        answer.len()
+    )
+    .unwrap();
 }

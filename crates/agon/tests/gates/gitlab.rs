@@ -72,7 +72,8 @@ fn every_verdict_has_its_status_and_its_reports() {
     ] {
         let repository = TestRepository::new();
         let models = judges(&repository, &script);
-        let ran = job(&repository, &path_with_program(), &[("AGON_MODELS", &models), ("AGON_FAIL_ON", fail_on)]);
+        let ran =
+            job(&repository, &path_with_program(), &[("AGON_MODELS", &models), ("AGON_FAIL_ON", fail_on)]);
         assert_eq!(ran.status, Some(status), "{}", ran.log);
         let report = |kind: &str| {
             let path = reports[kind].as_str().unwrap();
@@ -83,7 +84,10 @@ fn every_verdict_has_its_status_and_its_reports() {
         assert_eq!(quality.as_array().unwrap().len(), usize::from(status != 3), "{quality}");
         if status != 3 {
             assert_eq!(quality[0]["location"]["path"], "auth.py");
-            assert_eq!((&quality[0]["severity"], &quality[0]["location"]["lines"]["begin"]), (&"critical".into(), &2.into()));
+            assert_eq!(
+                (&quality[0]["severity"], &quality[0]["location"]["lines"]["begin"]),
+                (&"critical".into(), &2.into())
+            );
         }
         assert!(ran.artifacts.join("agon.sarif").exists());
         assert!(ran.log.contains("## Agon review: "), "{}", ran.log);
@@ -101,7 +105,8 @@ fn a_change_cannot_bring_its_own_judges_or_run_anything() {
         change.write(".gitattributes", "* -diff\n");
     });
     let models = judges(&repository, &script("FAIL"));
-    let ran = job(&repository, &path_with_program(), &[("AGON_MODELS", &models), ("AGON_PRESET", "code-review")]);
+    let ran =
+        job(&repository, &path_with_program(), &[("AGON_MODELS", &models), ("AGON_PRESET", "code-review")]);
     assert_eq!(ran.status, Some(1), "{}", ran.log);
     assert!(!repository.path("builds/x/pwned").exists() && !repository.path("builds/x/auth.py").exists());
     repository.write("ci.toml", &format!("models = [{models:?}]\n[review]\ncount = 3\n"));
@@ -125,7 +130,12 @@ fn a_release_is_downloaded_only_with_its_checksum() {
     std::fs::create_dir(repository.path("agon-9")).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_agon"), repository.path("agon-9/agon")).unwrap();
     let archive = repository.path("agon.tar.gz");
-    let tar = Command::new("tar").arg("-czhf").arg(&archive).arg("agon-9").current_dir(repository.path("")).status();
+    let tar = Command::new("tar")
+        .arg("-czhf")
+        .arg(&archive)
+        .arg("agon-9")
+        .current_dir(repository.path(""))
+        .status();
     assert!(tar.unwrap().success());
     let sum = Command::new("sha256sum").arg(&archive).output();
     let Ok(sum) = sum else { return };

@@ -33,7 +33,10 @@ fn a_change_cannot_bring_its_own_judges_or_run_anything() {
     let repository = TestRepository::with_change(|change| {
         change.write("auth.py", "x = 1\n");
         change.write("pass.yaml", &script("PASS"));
-        change.write("agon.toml", "models = [\"script/pass.yaml\"]\n[review]\ncount = 1\nmixed = \"script/pass.yaml\"\n");
+        change.write(
+            "agon.toml",
+            "models = [\"script/pass.yaml\"]\n[review]\ncount = 1\nmixed = \"script/pass.yaml\"\n",
+        );
         change.write(".gitattributes", "* -diff diff=evil filter=evil\n");
         change.write("$(touch pwned).py", "x = 1\n");
         change.write("`touch pwned`;touch pwned\n::error::no.py", "x = 1\n");

@@ -35,7 +35,11 @@ fn release(folder: &Path, version: &str) -> PathBuf {
 }
 
 fn pin(action: &Path, version: &str, archive: &Path) -> bool {
-    let pin = Command::new("bash").arg(action.join("packaging/action/pin")).arg(version).arg(archive.parent().unwrap()).output();
+    let pin = Command::new("bash")
+        .arg(action.join("packaging/action/pin"))
+        .arg(version)
+        .arg(archive.parent().unwrap())
+        .output();
     pin.unwrap().status.success()
 }
 
@@ -50,8 +54,10 @@ fn file_server(folder: PathBuf) -> String {
             let mut line = String::new();
             BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
             let path = line.split(' ').nth(1).unwrap().trim_start_matches('/');
-            let (status, body) = std::fs::read(folder.join(path)).map_or((404, Vec::new()), |body| (200, body));
-            let head = format!("HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            let (status, body) =
+                std::fs::read(folder.join(path)).map_or((404, Vec::new()), |body| (200, body));
+            let head =
+                format!("HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
             stream.write_all(&[head.as_bytes(), &body].concat()).unwrap();
         }
     });
@@ -65,7 +71,9 @@ fn only_a_release_whose_checksum_is_known_is_run() {
     let action = copied_action(&repository.path(""));
     let server = file_server(repository.path("releases"));
     let run = |inputs: &[(&str, &str)]| -> ActionResult {
-        let mut used = ActionUse::scripted(&repository, &api, &script("FAIL")).with("binary", "").with("releases", &server);
+        let mut used = ActionUse::scripted(&repository, &api, &script("FAIL"))
+            .with("binary", "")
+            .with("releases", &server);
         used.action.clone_from(&action);
         inputs.iter().fold(used, |used, (input, value)| used.with(input, value)).run()
     };
@@ -80,7 +88,11 @@ fn only_a_release_whose_checksum_is_known_is_run() {
     assert!(!pin(&action, "9.9.9", &second), "a release never changes");
     let installed = run(&[]);
     assert_eq!(installed.status, 1, "{}", installed.log);
-    assert!(installed.log.contains("agon 9.9.9 is installed."), "the last one is the default: {}", installed.log);
+    assert!(
+        installed.log.contains("agon 9.9.9 is installed."),
+        "the last one is the default: {}",
+        installed.log
+    );
     assert!(run(&[("version", "9.9.8")]).log.contains("agon 9.9.8 is installed."));
 
     std::fs::write(&second, "something else").unwrap();
@@ -108,7 +120,10 @@ fn the_table_of_checksums_can_be_read() {
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let (sum, archive) = line.split_once("  ").unwrap();
         assert!(sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()), "{line}");
-        assert!(archive.starts_with("agon-") && archive.ends_with(".tar.gz") && !archives.contains(&archive), "{line}");
+        assert!(
+            archive.starts_with("agon-") && archive.ends_with(".tar.gz") && !archives.contains(&archive),
+            "{line}"
+        );
         archives.push(archive);
     }
 }

@@ -48,7 +48,10 @@ fn what_is_staged_is_reviewed_and_nothing_else() {
     }
     let args = ["export", "last", "--format", "json"];
     let log = said(&run(&repository, Path::new(env!("CARGO_BIN_EXE_agon")), &args, &path_with_program()));
-    assert!(log.contains("staged text") && !log.contains("not staged") && !log.contains("untracked"), "{log}");
+    assert!(
+        log.contains("staged text") && !log.contains("not staged") && !log.contains("untracked"),
+        "{log}"
+    );
     assert!(!repository.root().join(".agents").exists(), "no files are written into the repository");
 }
 
@@ -56,14 +59,19 @@ fn what_is_staged_is_reviewed_and_nothing_else() {
 fn without_the_program_the_hook_says_how_to_install_it() {
     let Some(()) = tools() else { return };
     let repository = TestRepository::new();
-    let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
+    let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout)
+        .unwrap();
     let bin = repository.path("bin");
     std::fs::create_dir(&bin).unwrap();
     for (name, target) in [("git", git.trim()), ("sh", "/bin/sh"), ("env", "/usr/bin/env")] {
         std::os::unix::fs::symlink(target, bin.join(name)).unwrap();
     }
     let ran = run(&repository, &hook(), &["--quick"], &bin.display().to_string());
-    assert!(ran.status.code() == Some(2) && said(&ran).contains("pipx install agon-debate"), "{}", said(&ran));
+    assert!(
+        ran.status.code() == Some(2) && said(&ran).contains("pipx install agon-debate"),
+        "{}",
+        said(&ran)
+    );
 }
 
 /// With the tool from PyPI: it clones this repository, reads `.pre-commit-hooks.yaml`, and stops a commit.
@@ -85,7 +93,8 @@ fn the_real_tool_runs_the_hook() {
     git_in(&hooks, &["commit", "-q", "-m", "hooks"]);
     git_in(&hooks, &["tag", "v0.1.0"]);
     let judges = repository.keep("judges.yaml", &script("FAIL"));
-    let example = std::fs::read_to_string(project().join("examples/workflows/pre-commit-config.yaml")).unwrap();
+    let example =
+        std::fs::read_to_string(project().join("examples/workflows/pre-commit-config.yaml")).unwrap();
     let config = example
         .replace("https://github.com/OWNER/agon", &hooks.display().to_string())
         .replace("openai/MODEL", &format!("script/{}", judges.display()));

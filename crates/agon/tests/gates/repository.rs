@@ -34,7 +34,9 @@ pub(crate) fn script(verdict: &str) -> String {
     let said = format!("verdict: {verdict}, confidence: HIGH, key_insight: The query is built from text");
     let finding = "{severity: critical, category: injection, location: \"auth.py:2\", description: The name is put into the query, \
                    recommendation: Bind it}";
-    format!("seats:\n  \"*\":\n    r1: {{{said}, findings: [{finding}]}}\n    r2: {{restatement: As before., {said}}}\n")
+    format!(
+        "seats:\n  \"*\":\n    r1: {{{said}, findings: [{finding}]}}\n    r2: {{restatement: As before., {said}}}\n"
+    )
 }
 
 /// A script in which no judge answers.
@@ -106,7 +108,16 @@ impl TestRepository {
 }
 
 pub(crate) fn git_in(folder: &Path, args: &[&str]) -> String {
-    let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "-c", "advice.addEmbeddedRepo=false"];
+    let who = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "commit.gpgsign=false",
+        "-c",
+        "advice.addEmbeddedRepo=false",
+    ];
     let ran = Command::new("git").args(who).args(args).current_dir(folder).output().unwrap();
     assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8(ran.stdout).unwrap().trim().to_owned()

@@ -103,7 +103,9 @@ fn finding_entry(finding: &GateFinding) -> String {
     let mut lines = vec![format!("- **{severity}**{place}{category}: {}", short(&finding.description))];
     lines.extend(finding.recommendation.as_ref().map(|advice| format!("Advice: {}", short(advice))));
     let mut remarks = Vec::new();
-    remarks.extend((!finding.judges.is_empty()).then(|| format!("Raised or accepted by {}.", finding.judges.join(", "))));
+    remarks.extend(
+        (!finding.judges.is_empty()).then(|| format!("Raised or accepted by {}.", finding.judges.join(", "))),
+    );
     remarks.extend(finding.unverified.then(|| "The location is not in what was judged.".to_owned()));
     remarks.extend(dropped_sentence(finding));
     lines.extend((!remarks.is_empty()).then(|| short(&remarks.join(" "))));
@@ -129,7 +131,8 @@ fn judge_entry(judge: &GateJudge) -> String {
         (None, None) => "absent".to_owned(),
     };
     let insight = judge.key_insight.as_ref().map_or(String::new(), |insight| format!(": {insight}"));
-    let mut lines = vec![format!("- {}{vendor}: {}", bold(&name(&judge.name)), short(&format!("{said}{insight}")))];
+    let mut lines =
+        vec![format!("- {}{vendor}: {}", bold(&name(&judge.name)), short(&format!("{said}{insight}")))];
     let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
     lines.extend(notes.map(|note| short(note)));
     format!("{}\n", lines.join("<br>\n  "))
@@ -146,9 +149,10 @@ fn block_entries(block: &ReportBlock) -> Vec<String> {
         ReportBlock::Prose(text) | ReportBlock::Line(text) => vec![format!("\n{}\n", long(text))],
         ReportBlock::Headline(_, text) => vec![format!("\n{}\n", bold(&long(text)))],
         ReportBlock::Items(items) => items.iter().map(item_entry).collect(),
-        ReportBlock::Pairs(pairs) => {
-            pairs.iter().map(|(name, value)| format!("- {}: {}\n", bold(&short(name)), short(value))).collect()
-        }
+        ReportBlock::Pairs(pairs) => pairs
+            .iter()
+            .map(|(name, value)| format!("- {}: {}\n", bold(&short(name)), short(value)))
+            .collect(),
         ReportBlock::Table(rows) => vec![table(rows)],
         ReportBlock::Group { title, blocks, .. } | ReportBlock::Speech { title, blocks, .. } => {
             let title = format!("\n{}\n\n", bold(&short(title)));
@@ -158,7 +162,9 @@ fn block_entries(block: &ReportBlock) -> Vec<String> {
         ReportBlock::In(_, blocks) | ReportBlock::OffPage(blocks) => {
             blocks.iter().flat_map(block_entries).collect()
         }
-        ReportBlock::Chart(_) | ReportBlock::Cards(_) | ReportBlock::Levels(_) | ReportBlock::Bars(_) => Vec::new(),
+        ReportBlock::Chart(_) | ReportBlock::Cards(_) | ReportBlock::Levels(_) | ReportBlock::Bars(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -171,7 +177,8 @@ fn item_entry(item: &ReportItem) -> String {
 fn paths_table(paths: &PositionPaths) -> String {
     let (keys, are_names) = position_keys(paths, CELL_CHARS_MAX);
     let head = std::iter::once("Seat".to_owned());
-    let mut rows = vec![head.chain(paths.rounds.iter().map(|round| column_head(paths, *round))).collect::<Vec<_>>()];
+    let mut rows =
+        vec![head.chain(paths.rounds.iter().map(|round| column_head(paths, *round))).collect::<Vec<_>>()];
     for seat in &paths.seats {
         let cells = (0..paths.rounds.len()).map(|place| step_cell(seat, place, &keys));
         rows.push(std::iter::once(seat.who.clone()).chain(cells).collect());
@@ -183,7 +190,9 @@ fn paths_table(paths: &PositionPaths) -> String {
             out.push_str(&format!("- {}: {}\n", bold(&name(key)), short(position)));
         }
     }
-    out.push_str(&TABLE_MARKS.legend(paths).map_or(String::new(), |legend| format!("\n{}\n", inert(&legend))));
+    out.push_str(
+        &TABLE_MARKS.legend(paths).map_or(String::new(), |legend| format!("\n{}\n", inert(&legend))),
+    );
     out
 }
 
@@ -247,6 +256,10 @@ fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(char) = rest.next() {
+        // A reader looks for `www.` before it reads references, so the reference must be in the middle.
+        if char == '.' && ends_with(&out, "www") {
+            out.push_str(NOTHING);
+        }
         match char {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -258,10 +271,11 @@ fn plain(text: &str) -> String {
             _ => out.push(char),
         }
         let is_link = match (char, rest.peek()) {
-            ('@', Some(next)) => next.is_alphanumeric(),
+            ('@', Some(next)) => !next.is_whitespace(),
             ('#', Some(next)) => next.is_ascii_digit(),
             (':', Some('/')) => true,
-            _ => ends_with_prefix(&out),
+            ('-', Some(next)) => next.is_ascii_digit() && ends_with(&out, "GH-"),
+            _ => false,
         };
         out.push_str(if is_link { NOTHING } else { "" });
     }
@@ -271,11 +285,7 @@ fn plain(text: &str) -> String {
 /// A space without width. It is a reference, so that a reader of the Markdown sees it.
 const NOTHING: &str = "&#8203;";
 
-/// Whether a text ends with what makes a link of the next word.
-fn ends_with_prefix(text: &str) -> bool {
-    let ends = |prefix: &str| {
-        let start = text.len().checked_sub(prefix.len());
-        start.and_then(|start| text.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(prefix))
-    };
-    ends("www.") || ends("GH-")
+fn ends_with(text: &str, end: &str) -> bool {
+    let start = text.len().checked_sub(end.len());
+    start.and_then(|start| text.get(start..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
 }

@@ -17,7 +17,11 @@ pub(super) fn report(review: &PipelineReport) -> String {
 }
 
 /// A finding without a file is placed in the first judged file, one without a line on line 1. Without any file GitLab cannot show it.
-fn entry(review: &PipelineReport, finding: &GateFinding, seen: &mut BTreeMap<String, usize>) -> Option<Value> {
+fn entry(
+    review: &PipelineReport,
+    finding: &GateFinding,
+    seen: &mut BTreeMap<String, usize>,
+) -> Option<Value> {
     let path = finding.file.as_ref().or(review.gate.path.as_ref())?;
     let begin = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
     let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(begin);

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod browser;
-mod comments;
 mod chromium;
+mod comments;
 mod evidence;
 mod excerpts;
 mod files;
