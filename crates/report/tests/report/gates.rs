@@ -267,13 +267,14 @@ fn a_debate_that_is_no_gate_is_refused() {
     let read = samples::converged().read();
     let refused = gate_report(&read.source(), GateFormat::Sarif);
     assert_eq!(refused, Err(NotAGate { protocol: "deep".into() }));
-    assert_snapshot!(refused.unwrap_err(), @"the formats github, sarif and junit need a verdict that a pipeline can follow, and this debate (deep) gives none: choose another format, such as json");
+    assert_snapshot!(refused.unwrap_err(), @"the formats github, gitlab, sarif, junit, comment need a verdict that a pipeline can follow, and this debate (deep) gives none: choose another format, such as json");
 }
 
 #[test]
 fn a_format_is_chosen_by_its_name() {
-    let known = [GateFormat::Github, GateFormat::Sarif, GateFormat::Junit].map(Some);
-    assert_eq!(GateFormat::NAMES.map(GateFormat::from_name), known);
+    let known =
+        [GateFormat::Github, GateFormat::Gitlab, GateFormat::Sarif, GateFormat::Junit, GateFormat::Comment];
+    assert_eq!(GateFormat::NAMES.map(GateFormat::from_name), known.map(Some));
     assert_eq!(GateFormat::from_name("xml"), None);
 }
 
