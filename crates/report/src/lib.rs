@@ -10,7 +10,7 @@
 //!   pages, for a server.
 //! - [`terminal_document`]: a chapter of the book in a terminal.
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
-//! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
+//! - [`gate_report`]: a verdict for a pipeline, as annotations, reports of several formats, or a comment.
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
 //! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture; [`reliability_drawing`]: their calibration.
 //! - [`audit`]: the audits of votes and judges.
