@@ -26,6 +26,7 @@
 //! - [`cli::start_screen`]: `agon` alone; [`cli::demo_debates`]: the demos; [`cli::book`] and [`cli::pager`]: the chapters of the book.
 //! - [`cli::progress`]: what is shown while something takes time; [`cli::key_pause`]: a pause that a key ends.
 //! - [`cli::completion`]: what a shell completes; [`cli::file_permissions`] and [`cli::doctor_fixes`]: what `agon doctor --fix` can do.
+//! - [`cli::health_check`]: whether a server or a worker is ready.
 //! - [`cli::errors`]: what can go wrong.
 //! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
 //!   coding agents on top of it; [`worker`]: debates that run on other machines.
@@ -37,3 +38,21 @@ pub mod mcp;
 mod reference_tables;
 pub mod serve;
 pub mod worker;
+
+use std::process::ExitCode;
+
+/// The whole program: runs the command line of this process.
+pub fn run_program() -> ExitCode {
+    if let Some(shell) = std::env::var_os(cli::completion::VARIABLE) {
+        return ExitCode::from(cli::completion::answer(&shell, std::env::args_os()));
+    }
+    agon_host::survive_file_size_limit();
+    let status = match cli::run_command_line(std::env::args_os()) {
+        Ok(status) => status,
+        Err(error) => error.report(),
+    };
+    cli::telemetry::finish();
+    // Programs that took a seat must not outlive the debate, however it ended.
+    agon_host::kill_all_groups();
+    ExitCode::from(status)
+}

@@ -30,6 +30,7 @@ pub mod file_permissions;
 pub mod found_configuration;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+pub mod health_check;
 pub mod history;
 pub mod input;
 pub mod key_pause;

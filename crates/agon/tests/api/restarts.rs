@@ -51,6 +51,20 @@ fn a_server_that_ends_in_order_leaves_its_debates_resumable() {
     server.wait_for(&id, "complete");
 }
 
+/// An image has no other program that could ask. No token is needed, and a proxy is not used.
+#[test]
+fn a_server_is_asked_whether_it_is_ready() {
+    let env = [("AGON_TOKEN", "a token of enough characters"), ("HTTP_PROXY", "http://127.0.0.1:1")];
+    let mut server = Server::start_with(&env, "");
+    let address = server.url().replace("http://", "");
+    let check = ["serve", "--check", "--listen", &address];
+    let ready = server.command(&check).output().unwrap();
+    assert_eq!((ready.status.code(), ready.stdout.as_slice()), (Some(0), b"ready\n".as_slice()));
+    server.kill();
+    let absent = server.command(&check).output().unwrap();
+    assert_eq!((absent.status.code(), absent.stdout.as_slice()), (Some(1), b"".as_slice()));
+}
+
 /// A debate that a person stopped stays stopped.
 #[test]
 fn a_stopped_debate_is_not_continued_by_a_restart() {

@@ -11,7 +11,11 @@ use crate::cluster::{Cluster, eventually, free_port};
 #[test]
 fn a_debate_that_is_submitted_runs_on_a_worker() {
     let Some(mut cluster) = Cluster::start(Duration::from_millis(5)) else { return };
-    cluster.add_worker("127.0.0.1:0");
+    let listen = format!("127.0.0.1:{}", free_port());
+    let check = ["worker", "--check", "--listen", &listen];
+    assert_eq!(cluster.output(&check).status.code(), Some(1), "nobody listens yet");
+    cluster.add_worker(&listen);
+    assert_eq!(cluster.output(&check).status.code(), Some(0));
     let output = cluster.submitting(&["deep", "Why?", "--models", "openai/m", "--json"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, model_catalogue};
 use crate::cli::errors::CliError;
+use crate::cli::health_check::{CheckedProcess, check_option, check_process};
 use crate::cli::runtime::block_on;
 use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output};
@@ -35,6 +36,7 @@ fn command(command: Command) -> Command {
         .arg(listen)
         .arg(arguments::path_option("token-file", "FILE", token))
         .arg(arguments::switch("quiet", "Print nothing but the address"))
+        .arg(check_option())
         .args(arguments::workers())
         .args(arguments::config_and_store())
 }
@@ -45,6 +47,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let settings = configuration.serve.clone();
     settings.check()?;
     let listen = args.get_one::<String>("listen").unwrap_or(&settings.listen).clone();
+    if app.flag("check") {
+        return check_process(&listen, CheckedProcess::Server);
+    }
     let token = std::env::var("AGON_TOKEN").ok();
     let token_file = args.get_one::<PathBuf>("token-file").cloned();
     let store = app.store()?;

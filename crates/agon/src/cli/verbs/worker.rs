@@ -5,6 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, model_catalogue};
 use crate::cli::errors::CliError;
+use crate::cli::health_check::{CheckedProcess, check_option, check_process};
 use crate::cli::runtime::block_on;
 use crate::cli::telemetry::{self, TelemetryNotes};
 use crate::cli::{arguments, output, signals};
@@ -32,11 +33,12 @@ fn command(command: Command) -> Command {
             "All workers and all programs that submit use one store, for instance --db postgres://USER@HOST/NAME. A debate whose worker dies goes\n\
              on at another one; no answer that was paid for is asked for again. docs/scale.md describes a cluster.",
         )
-        .arg(restate.required(true))
+        .arg(restate.required_unless_present("check"))
         .arg(admin)
         .arg(listen)
         .arg(advertise)
         .arg(arguments::switch("quiet", "Print nothing but the address"))
+        .arg(check_option())
         .args(arguments::config_and_store())
 }
 
@@ -46,6 +48,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let settings = configuration.worker.clone();
     settings.check()?;
     let listen = args.get_one::<String>("listen").unwrap_or(&settings.listen);
+    if app.flag("check") {
+        return check_process(listen, CheckedProcess::Worker);
+    }
     let client =
         app.restate_client()?.ok_or_else(|| CliError::input("name a Restate server with --restate"))?;
     let store = app.store()?;

@@ -1,0 +1,5 @@
+import sys
+
+from agon_debate import main
+
+sys.exit(main())
