@@ -42,7 +42,9 @@ fn the_tables_of_the_book_are_what_the_code_gives() {
         } else if let Some((line, (is, should))) =
             (1..).zip(written.lines().zip(wanted.lines())).find(|(_, (is, should))| is != should)
         {
-            panic!("docs/{page}, line {line} is\n{is}\nbut the code gives\n{should}\nAGON_UPDATE_BOOK=1 writes it");
+            panic!(
+                "docs/{page}, line {line} is\n{is}\nbut the code gives\n{should}\nAGON_UPDATE_BOOK=1 writes it"
+            );
         } else {
             assert_eq!(written, wanted, "docs/{page}: AGON_UPDATE_BOOK=1 writes it");
         }
@@ -145,7 +147,10 @@ fn top_level_text(schema: &Value) -> String {
             format!("`{role}`"),
             "text".into(),
             String::new(),
-            format!("The model of the {role} in {}: `--{role}`. By default the first of `models`.", of.join(", ")),
+            format!(
+                "The model of the {role} in {}: `--{role}`. By default the first of `models`.",
+                of.join(", ")
+            ),
         ]
     });
     let models = vec!["`models`".into(), "list of texts".into(), String::new(), description(models)];
@@ -200,7 +205,8 @@ fn setting_rows(
 
 /// Whether a default tells more than "not set".
 fn is_something(value: &Value) -> bool {
-    let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty);
+    let is_empty =
+        value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty);
     !value.is_null() && !is_empty && value != &json!("")
 }
 
@@ -211,7 +217,8 @@ fn properties<'a>(root: &'a Value, schema: &'a Value) -> impl Iterator<Item = (&
 
 /// The schema that a reference or an optional value stands for.
 fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#')) {
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'))
+    {
         return resolve(root, root.pointer(pointer).unwrap());
     }
     let is_null = |schema: &&Value| schema.get("type") == Some(&json!("null"));
@@ -239,7 +246,9 @@ fn value_text(root: &Value, schema: &Value) -> String {
         Some("integer") => "whole number".into(),
         Some("boolean") => "`true`, `false`".into(),
         Some("array") => format!("list of {}s", value_text(root, resolve(root, &schema["items"]))),
-        Some("object") => format!("table of {}s", value_text(root, resolve(root, &schema["additionalProperties"]))),
+        Some("object") => {
+            format!("table of {}s", value_text(root, resolve(root, &schema["additionalProperties"])))
+        }
         _ => panic!("{schema} has a type without words"),
     }
 }
@@ -259,7 +268,8 @@ fn choice_words(schema: &Value) -> String {
 fn options_text() -> String {
     let section = |info: &ProtocolInfo| {
         let row = |option: &OptionSpec| {
-            let default = if option.default.is_empty() { String::new() } else { format!("`{}`", option.default) };
+            let default =
+                if option.default.is_empty() { String::new() } else { format!("`{}`", option.default) };
             let help = match option.environment {
                 Some(variable) => format!("{}; the variable `{variable}` sets it, too", option.help),
                 None => option.help.to_owned(),
@@ -270,7 +280,8 @@ fn options_text() -> String {
         format!("### `[protocols.{}]`\n\n{table}\n", info.name)
     };
     let sections = agon_protocols::all().map(|protocol| section(protocol.info()));
-    let timeout = format!("Every protocol also has `{TIMEOUT_KEY}`: how many seconds one of its calls may take.\n\n");
+    let timeout =
+        format!("Every protocol also has `{TIMEOUT_KEY}`: how many seconds one of its calls may take.\n\n");
     [timeout].into_iter().chain(sections).collect()
 }
 
@@ -317,7 +328,11 @@ fn versions_text() -> String {
         ("the program", env!("CARGO_PKG_VERSION").to_owned(), "`agon --version`"),
         ("the log", LOG_VERSION.to_string(), "`receipt.log_version` of an outcome"),
         ("the store in a file", file, "`schema_version` in `agon doctor --json`"),
-        ("the store in PostgreSQL", SERVER_SCHEMA_VERSION.to_string(), "the same, and the table `agon_schema`"),
+        (
+            "the store in PostgreSQL",
+            SERVER_SCHEMA_VERSION.to_string(),
+            "the same, and the table `agon_schema`",
+        ),
         ("the HTTP API", "v1".to_owned(), "the path `/api/v1`"),
         ("receipts", format!("`{PREDICATE_TYPE}`"), "`predicateType` of the statement"),
     ];

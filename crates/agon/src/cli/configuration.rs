@@ -555,7 +555,10 @@ mod tests {
         for (text, wants) in [
             ("\nmodles = []", &["agon.toml: line 2 (modles)", "unknown field"][..]),
             ("[limits]\ntimeout_s = 0", &["line 2 (timeout_s)", "number of seconds"]),
-            ("[limits]\ntimeout_s = \"sk-secret\"", &["line 2 (timeout_s)", "invalid type: text, expected a number"]),
+            (
+                "[limits]\ntimeout_s = \"sk-secret\"",
+                &["line 2 (timeout_s)", "invalid type: text, expected a number"],
+            ),
             ("models = \"openai/a\"", &["line 1 (models)", "expected a list in brackets"]),
             ("[serve]\nresume = 1", &["line 2 (resume)", "expected true or false"]),
             ("[serve]\ndebates = \"many\"", &["line 2 (debates)", "expected a whole number"]),
