@@ -23,7 +23,24 @@ fn quality(gate: GateReport) -> Vec<Value> {
 
 #[test]
 fn a_comment_has_the_verdict_the_findings_and_the_cost() {
-    assert_snapshot!(comment(failed()), @"");
+    let comment = comment(failed());
+    for part in [
+        "## Agon review: FAIL\n\n**1 of 2 judges that were heard fails it.**\n",
+        "\n### Findings\n\n\
+         - **Critical** `src/auth.py:45-47` (Authentication): No rate limiting on `/login`<br>\n  \
+         Advice: Count attempts by account and by address.<br>\n  Raised or accepted by security, operations.\n\
+         - **Significant** `src/session store.py:12` (reliability): The retry loop has no upper bound<br>\n  \
+         Raised or accepted by operations.\n\
+         - **Minor**: Error responses carry no request id<br>\n  Raised or accepted by operations.\n\
+         - **Significant** `the token settings` (authentication): Tokens live for an hour<br>\n  \
+         Raised or accepted by security. Dropped in round 2 by security.\n",
+        "<details><summary>The judges</summary>\n\n- **security** (openai): FAIL, HIGH: A password can be tried without end.\n",
+        "- **usability** (openai): no R1 within 120 s\n",
+        "Cost: 0 calls",
+        "Who was heard: 2/3 R1, 2/3 R2, fidelity full<br>\nDebate k3v9q2\n",
+    ] {
+        assert!(comment.contains(part), "{part}\n\nis not in\n\n{comment}");
+    }
 }
 
 #[test]
