@@ -24,7 +24,10 @@ pub enum CheckedProcess {
 
 /// The option `--check`.
 pub fn check_option() -> Arg {
-    arguments::switch("check", "Start nothing; ask the process that listens there whether it is ready: exit status 0 or 1")
+    arguments::switch(
+        "check",
+        "Start nothing; ask the process that listens there whether it is ready: exit status 0 or 1",
+    )
 }
 
 /// Asks the process that listens at `listen`, and returns the exit status.
