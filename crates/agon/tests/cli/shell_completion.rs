@@ -185,7 +185,7 @@ fn zsh_completes() {
     // What zsh calls when Tab is pressed at the end of the line, with a stand-in for what lists the candidates.
     let press = |words: &str, prefix: &str| {
         let script = format!(
-            "compdef() {{ }}\nsource <(agon completions zsh)\n_describe() {{ print -rl -- \"${{(@P)3}}\" \"(${{@[4,-1]}})\" }}\n\
+            "compdef() {{ }}\nsource <(agon completions zsh)\n_describe() {{ print -rl -- \"${{(@P)3}}\" \"(${{*[4,-1]}})\" }}\n\
              words=({words})\nCURRENT=$#words\nPREFIX={prefix:?}\n_agon\n"
         );
         in_shell(&home, "zsh", &["-f", "-c"], &script)
