@@ -23,6 +23,9 @@
 //! - [`cli::model_directory`]: what a debate can ask; [`cli::knowledge_index`] and [`cli::document_sections`]: how
 //!   knowledge is found and imported.
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
+//! - [`cli::start_screen`]: `agon` alone; [`cli::demo_debates`]: the demos; [`cli::book`] and [`cli::pager`]: the chapters of the book.
+//! - [`cli::progress`]: what is shown while something takes time; [`cli::key_pause`]: a pause that a key ends.
+//! - [`cli::completion`]: what a shell completes; [`cli::file_permissions`] and [`cli::doctor_fixes`]: what `agon doctor --fix` can do.
 //! - [`cli::health_check`]: whether a server or a worker is ready.
 //! - [`cli::errors`]: what can go wrong.
 //! - [`hosting`]: debates that run in the background of a process; [`serve`] and [`mcp`]: the server and the tools of
@@ -31,6 +34,8 @@
 pub mod cli;
 pub mod hosting;
 pub mod mcp;
+#[cfg(test)]
+mod reference_tables;
 pub mod serve;
 pub mod worker;
 
@@ -38,8 +43,11 @@ use std::process::ExitCode;
 
 /// The whole program: runs the command line of this process.
 pub fn run_program() -> ExitCode {
+    if let Some(shell) = std::env::var_os(cli::completion::VARIABLE) {
+        return ExitCode::from(cli::completion::answer(&shell, std::env::args_os()));
+    }
     agon_host::survive_file_size_limit();
-    let status = match cli::parse(std::env::args_os()).and_then(cli::run) {
+    let status = match cli::run_command_line(std::env::args_os()) {
         Ok(status) => status,
         Err(error) => error.report(),
     };

@@ -23,4 +23,4 @@ pub mod tools;
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
 pub use knowledge_context::{ContextEmbedder, ContextSearch, KnowledgeSource, embed_missing_entries};
 pub use pulse::{PulseConfig, PulseSource};
-pub use tools::{ToolConfig, Toolbox, ToolsConfig};
+pub use tools::{BUILT_IN_TOOLS, ToolConfig, Toolbox, ToolsConfig};

@@ -11,7 +11,7 @@ use crate::model_files::ModelFileStore;
 use crate::model_thread::ModelThread;
 
 /// The settings of embedded models: `[embedded]` in `agon.toml`.
-#[derive(Debug, Clone, serde::Deserialize)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddedSettings {
     /// The most tokens that a model reads and writes in one call; never more than its file allows. Memory grows with it.
@@ -29,7 +29,7 @@ impl Default for EmbeddedSettings {
 }
 
 /// How an embedded model makes a structured answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StructuredStrategy {
     /// One plain question per field: for small models.

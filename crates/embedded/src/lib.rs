@@ -52,3 +52,4 @@ pub use model_files::{
     KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
     PullSource, PulledModel, SpeedMeter, TransferSpeed, known_model,
 };
+pub use model_thread::prepare_small_model;

@@ -17,7 +17,7 @@ use crate::conversation::LoadedModel;
 use crate::embedded_model::{EmbeddedSettings, ModelLocation, SMOLLM2};
 use crate::gguf_header::read_header;
 use crate::llama::LlamaNetwork;
-use crate::model_files::{ModelFileState, known_model};
+use crate::model_files::{ModelFileState, ModelFileStore, known_model};
 use crate::vocabulary::TokenVocabulary;
 use crate::{EmbeddedError, requantize};
 
@@ -156,6 +156,17 @@ pub(crate) fn read_model(
     let template = ChatTemplate::of(&content, &vocabulary)?;
     let network = LlamaNetwork::read(&content, file, settings)?;
     Ok(LoadedModel { network, vocabulary, template, compiler: None })
+}
+
+/// Makes the copy of the small model's file that is loaded fastest, unless it exists. The first call would do it otherwise. Returns
+/// whether there is one: without its file, or in a folder that cannot be written, there is none.
+pub fn prepare_small_model(store: &ModelFileStore) -> bool {
+    let is_prepared = || {
+        let model = known_model(SMOLLM2)?;
+        store.existing_derived(model, requantize::FAST_COPY_NAME)
+    };
+    is_prepared().is_some()
+        || (model_path(&ModelLocation::Store(store.clone())).is_ok() && is_prepared().is_some())
 }
 
 /// The file to load. The small model is kept in the format that computes fastest.

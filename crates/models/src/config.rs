@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_engine::ModelPrice;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provider::BaseUrl;
@@ -34,21 +35,21 @@ pub struct ModelsConfig {
 }
 
 /// One `[providers.NAME]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// What the server speaks. The default is what the well-known provider of this name speaks, else OpenAI's format.
+    /// The format that the server speaks. By default that of the well-known provider of this name, else `openai`.
     #[serde(default)]
     pub kind: Option<WireFormat>,
-    /// Its address, usually with `/v1`.
+    /// The server's address, usually with `/v1` at the end.
     pub base_url: String,
-    /// The environment variable that holds its key. Omit it for a server that needs no key.
+    /// The name of the environment variable that holds the key, never the key itself. Omit it for a server that needs no key.
     #[serde(default)]
     pub key_env: Option<String>,
 }
 
 /// The wire format that a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WireFormat {
     /// OpenAI's chat completions.
@@ -61,15 +62,15 @@ pub enum WireFormat {
 }
 
 /// One model's price in US dollars per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceConfig {
     /// Tokens read.
     pub input: f64,
-    /// Tokens read from the provider's cache. The default is `input`.
+    /// Tokens read from the provider's cache. By default the price of `input`.
     #[serde(default)]
     pub cached_input: Option<f64>,
-    /// Tokens read and written to the provider's cache. The default is `input`.
+    /// Tokens written to the provider's cache. By default the price of `input`.
     #[serde(default)]
     pub cache_write: Option<f64>,
     /// Tokens written.
@@ -77,24 +78,24 @@ pub struct PriceConfig {
 }
 
 /// One `[commands.NAME]`: a program that reads a prompt on its standard input and answers on its standard output.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandConfig {
     /// The program and its arguments. There is no shell. A bare name is looked up in `PATH`; a relative path starts from
     /// the folder that Agon was started in.
     #[serde(rename = "command", alias = "program")]
     pub program: Vec<String>,
-    /// How long one answer may take. The default is the debate's limit for a call.
+    /// How many seconds one answer may take. By default the debate's limit for a call.
     #[serde(default)]
     pub timeout_s: Option<f64>,
-    /// How much it may write. The default is [`OUTPUT_BYTES_MAX`].
+    /// How many bytes one answer may have.
     #[serde(default)]
     pub output_bytes_max: Option<u64>,
-    /// The environment variables that it gets in addition to `PATH` and `HOME`. The default is all of them, keys included,
-    /// because a coding agent needs its own key.
+    /// The environment variables that it gets in addition to `PATH`, `HOME` and the folder for temporary files. By default
+    /// all of them, keys included, because a coding agent needs its own key.
     #[serde(default)]
     pub env: Option<Vec<String>>,
-    /// The folder that it runs in. The default is the folder that Agon was started in.
+    /// The folder that it runs in. By default the folder that Agon was started in.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
     /// Whether a call costs nothing. Otherwise the price is unknown, and a budget in dollars is refused.
@@ -103,18 +104,18 @@ pub struct CommandConfig {
 }
 
 /// One `[humans.NAME]`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HumanConfig {
-    /// How long one answer may take. The default is [`HUMAN_TIMEOUT`].
+    /// How many seconds one answer may take; then the person is absent.
     pub timeout_s: Option<f64>,
 }
 
 /// One `[agents.NAME]`: a model that is seated, and rated, as `agent/NAME`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentConfig {
-    /// The model that answers.
+    /// The model that answers, as `provider/model`.
     pub model: String,
     /// What the agent is told about itself, before the rules of the debate.
     #[serde(default)]
@@ -122,10 +123,10 @@ pub struct AgentConfig {
 }
 
 /// `[embeddings]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingsConfig {
-    /// `minilm`, `lexical`, or a provider's model such as `openai/text-embedding-3-small`. The default is `minilm` if its
+    /// `minilm`, `lexical`, or a provider's model such as `openai/text-embedding-3-small`. By default `minilm` if its
     /// files are present, else `lexical`.
     pub model: Option<String>,
 }

@@ -12,7 +12,7 @@ pub const SMOLLM2: &str = "smollm2";
 pub(crate) const BUILT_WITHOUT: &str = "this agon was built without embedded models";
 
 /// `[embedded]` in `agon.toml`. It is read so that the same file works with every build, and has no effect in this one.
-#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddedSettings {
     /// The most tokens of one call.

@@ -46,5 +46,6 @@ pub use embedded_models::{EmbeddedSettings, SMOLLM2};
 pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
 pub use human::{HumanModel, PersonChannel, PersonModel, TerminalPrompt};
 pub use probe::ProviderProbe;
+pub use provider::{KNOWN_PROVIDERS, KnownProvider};
 pub use script::ScriptModel;
 pub use server::http::DEBATE_HEADER;

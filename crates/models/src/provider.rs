@@ -20,14 +20,17 @@ pub(crate) struct ModelProvider {
     pub(crate) is_free: bool,
 }
 
+/// A provider that needs no configuration.
 #[derive(Debug)]
-pub(crate) struct KnownProvider {
-    pub(crate) name: &'static str,
-    pub(crate) base_url: &'static str,
-    /// The variable that replaces the public base URL.
-    base_env: &'static str,
+pub struct KnownProvider {
+    /// The name before the slash.
+    pub name: &'static str,
+    /// Its public address.
+    pub base_url: &'static str,
+    /// The variable that replaces the public address.
+    pub base_env: &'static str,
     /// The variables that may hold its key. The first one that is set is used.
-    pub(crate) key_envs: &'static [&'static str],
+    pub key_envs: &'static [&'static str],
     format: WireFormat,
     habits: ServerHabits,
 }
@@ -43,8 +46,9 @@ pub(crate) struct ServerHabits {
 
 const NONE: ServerHabits = ServerHabits { says_random_seed: false, counts_reasoning_apart: false };
 
+/// The providers that need no configuration.
 #[rustfmt::skip]
-pub(crate) const KNOWN_PROVIDERS: &[KnownProvider] = &[
+pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
     known("openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", &["OPENAI_API_KEY"], WireFormat::OpenAi, NONE),
     known("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", &["ANTHROPIC_API_KEY"], WireFormat::Anthropic, NONE),
     known("gemini", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_BASE_URL", &["GEMINI_API_KEY", "GOOGLE_API_KEY"],

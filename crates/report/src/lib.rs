@@ -8,8 +8,9 @@
 //!   `evidence`, `transcript`; `json_blocks` shows any JSON).
 //! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers. [`PageParts`] and [`live_table`] are parts of
 //!   pages, for a server.
+//! - [`terminal_document`]: a chapter of the book in a terminal.
 //! - [`DebateExcerpt`]: a part of a stored debate, such as a round, a seat, the dissent or the timeline.
-//! - [`gate_report`]: a verdict for a pipeline, as annotations, SARIF or JUnit.
+//! - [`gate_report`]: a verdict for a pipeline, as annotations, reports of several formats, or a comment.
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
 //! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture; [`reliability_drawing`]: their calibration.
 //! - [`audit`]: the audits of votes and judges.
@@ -24,6 +25,7 @@ pub mod reliability;
 pub mod table;
 
 mod bars;
+mod document;
 mod evidence;
 mod excerpts;
 #[cfg(any(test, fuzzing))]
@@ -42,6 +44,7 @@ mod terminal_style;
 mod transcript;
 mod yaml;
 
+pub use document::terminal_document;
 pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
 pub use gate::{GateFormat, NotAGate, gate_report};
 pub use live::{DebateNarrator, LiveOutput, LiveView, phase_title};
@@ -50,7 +53,7 @@ pub use page::{PAGE_STYLES, PageParts, live_table, page_report, share_bar};
 pub use ratings::{RatedAgent, ratings_drawing, ratings_svg, ratings_table, svg_label};
 pub use reliability::reliability_drawing;
 pub use report_source::ReportSource;
-pub use table::table;
+pub use table::{plain_columns, table};
 pub use terminal::terminal_report;
 pub use terminal_style::TerminalStyle;
 pub use yaml::{NotYaml, yaml};

@@ -194,7 +194,8 @@ pub(crate) fn lines(text: &str, width: usize, style: &TerminalStyle) -> Vec<Stri
     lines
 }
 
-fn set(para: &MarkdownPart, width: usize, style: &TerminalStyle) -> Vec<String> {
+/// The lines of one block.
+pub(crate) fn set(para: &MarkdownPart, width: usize, style: &TerminalStyle) -> Vec<String> {
     match para {
         MarkdownPart::Heading(text) => wrap(&words(&bare(text), |word| style.bold(word)), width, "", ""),
         MarkdownPart::Text(text) => wrap(&painted(text, style), width, "", ""),

@@ -106,8 +106,8 @@ fn ending(source: &ReportSource<'_>, store: &str) -> String {
     }
 }
 
-/// The line under the title.
-fn facts(source: &ReportSource<'_>) -> Vec<String> {
+/// The line under the title. The first fact is the protocol's name.
+pub(crate) fn facts(source: &ReportSource<'_>) -> Vec<String> {
     let (brief, outline) = (&source.debate.brief, &source.view.outline);
     let role = brief.seats.first().map_or("seat", |seat| seat.role.as_str());
     let (voices, noun) = outline.voices.map_or_else(

@@ -21,11 +21,28 @@ pub fn table(title: &str, rows: &[Vec<String>], style: &TerminalStyle) -> String
         shown.push_str(&style.bold(&clean_line(title)));
         shown.push('\n');
     }
+    shown.push_str(&set_table(rows, style, CELL_LINES_MAX));
+    shown
+}
+
+/// Rows in columns without a head and without a title.
+pub fn plain_columns(rows: &[Vec<String>], style: &TerminalStyle) -> String {
+    let style = TerminalStyle { color: false, ..*style };
+    set_table(rows, &style, usize::MAX)
+}
+
+/// A table without a title whose cells are never cut.
+pub(crate) fn whole_table(rows: &[Vec<String>], style: &TerminalStyle) -> String {
+    set_table(rows, style, usize::MAX)
+}
+
+fn set_table(rows: &[Vec<String>], style: &TerminalStyle, cell_lines_max: usize) -> String {
+    let mut shown = String::new();
     let cells: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| clean_line(cell)).collect()).collect();
     let widths = widths(&cells, style.columns());
     for (place, row) in cells.iter().enumerate() {
-        for line in set_row(row, &widths, style) {
+        for line in set_row(row, &widths, style, cell_lines_max) {
             let line = line.trim_end();
             shown.push_str(&if place == 0 { style.dim(line) } else { line.to_owned() });
             shown.push('\n');
@@ -80,9 +97,9 @@ fn shrink(widths: &mut [usize], cells: &[Vec<usize>], minima: &[usize], room: us
     }
 }
 
-fn set_row(row: &[String], widths: &[usize], style: &TerminalStyle) -> Vec<String> {
+fn set_row(row: &[String], widths: &[usize], style: &TerminalStyle, cell_lines_max: usize) -> Vec<String> {
     let cells: Vec<Vec<String>> =
-        row.iter().zip(widths).map(|(cell, width)| set_cell(cell, *width, style)).collect();
+        row.iter().zip(widths).map(|(cell, width)| set_cell(cell, *width, style, cell_lines_max)).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or_default();
     (0..height)
         .map(|line| {
@@ -95,10 +112,10 @@ fn set_row(row: &[String], widths: &[usize], style: &TerminalStyle) -> Vec<Strin
         .collect()
 }
 
-fn set_cell(cell: &str, width: usize, style: &TerminalStyle) -> Vec<String> {
+fn set_cell(cell: &str, width: usize, style: &TerminalStyle, lines_max: usize) -> Vec<String> {
     let mut lines = wrap(cell, width.max(1), "", "");
-    if lines.len() > CELL_LINES_MAX {
-        lines.truncate(CELL_LINES_MAX);
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
         if let Some(last) = lines.last_mut() {
             *last = cut(&format!("{last}{}", " ".repeat(width)), width, style);
         }

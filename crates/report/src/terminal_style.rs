@@ -29,7 +29,8 @@ impl TerminalStyle {
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
-    pub(crate) fn bold(&self, text: &str) -> String {
+    /// Emphasis.
+    pub fn bold(&self, text: &str) -> String {
         self.paint(anstyle::Style::new().effects(Effects::BOLD), text)
     }
 
@@ -42,11 +43,13 @@ impl TerminalStyle {
         self.paint(anstyle::Style::new().effects(Effects::DIMMED), text)
     }
 
-    pub(crate) fn heading(&self, text: &str) -> String {
+    /// A heading.
+    pub fn heading(&self, text: &str) -> String {
         self.paint(AnsiColor::Cyan.on_default().effects(Effects::BOLD), text)
     }
 
-    pub(crate) fn code(&self, text: &str) -> String {
+    /// What can be typed.
+    pub fn code(&self, text: &str) -> String {
         self.paint(AnsiColor::Cyan.on_default(), text)
     }
 

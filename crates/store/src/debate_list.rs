@@ -31,6 +31,29 @@ impl DebateStore {
         self.read(|db| list(db, self.place(), limit))
     }
 
+    /// How many debates there are.
+    pub fn debate_count(&self) -> Result<u64, StoreError> {
+        let count: Option<i64> =
+            self.read(|db| Ok(db.read_first("SELECT count(*) FROM debates", &[], |row| row.get(0))?))?;
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
+    }
+
+    /// The debates whose ids begin with `prefix`, newest first. It takes the same time however many debates there are.
+    pub fn debates_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<ListedDebate>, StoreError> {
+        if prefix.is_empty() {
+            return self.list_debates(Some(limit));
+        }
+        self.read(|db| {
+            let mut statuses = StatusReader::new(db, self.place())?;
+            // Ids sort by time.
+            let sql = format!(
+                "SELECT {LISTED_COLUMNS} FROM debates WHERE id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"
+            );
+            let (end, limit) = (end_of_prefix(prefix), sql_limit(limit));
+            Ok(db.read_all(&sql, sql_values![prefix, end, limit], |row| statuses.listed(row))?)
+        })
+    }
+
     /// A debate as a list shows it.
     pub fn listed_debate(&self, id: &str) -> Result<ListedDebate, StoreError> {
         self.read(|db| {
@@ -145,6 +168,11 @@ pub(crate) fn list(
     Ok(db.read_all(&sql, sql_values![limit], |row| statuses.listed(row))?)
 }
 
+/// What is behind all ids that begin with `prefix`.
+fn end_of_prefix(prefix: &str) -> String {
+    format!("{prefix}\u{10ffff}")
+}
+
 fn find(db: &SqlDatabase, prefix: &str) -> Result<String, StoreFault> {
     if prefix.is_empty() {
         return Err(unknown_debate(prefix));
@@ -156,7 +184,7 @@ fn find(db: &SqlDatabase, prefix: &str) -> Result<String, StoreFault> {
     }
     // A range of the index, so that the time does not depend on how many debates there are.
     let sql = "SELECT id FROM debates WHERE id >= ?1 AND id < ?2 ORDER BY length(id), id LIMIT 2";
-    let end = format!("{prefix}\u{10ffff}");
+    let end = end_of_prefix(prefix);
     let ids: Vec<String> = db.read_all(sql, sql_values![prefix, end], |row| row.get(0))?;
     let ambiguous = ids.len() > 1;
     match ids.into_iter().next() {

@@ -71,3 +71,10 @@ pub use shared_limits::{AllowanceAnswer, AllowanceClaim};
 pub use store::{DebateStore, StoreFuture};
 pub use store_address::StoreAddress;
 pub use store_copy::CopyReport;
+
+/// The version of the tables in a file.
+pub const FILE_SCHEMA_VERSION: i64 = sqlite::schema::VERSION;
+/// The oldest version of a file that is brought up to date.
+pub const FILE_SCHEMA_OLDEST: i64 = sqlite::schema::OLDEST_VERSION;
+/// The version of the tables on a server.
+pub const SERVER_SCHEMA_VERSION: i64 = postgres::schema::VERSION;

@@ -73,12 +73,24 @@ struct CopiedResolution {
 impl DebateStore {
     /// Copies debates, or all if no ids are given, with what belongs to them. Notes and imports are copied with all debates.
     pub async fn copy_to(&self, to: &Self, ids: &[String]) -> Result<CopyReport, StoreError> {
+        self.copy_counted(to, ids, &|_, _| {}).await
+    }
+
+    /// The same. `on_debate` is told how many of how many debates have been looked at. When these are all, what comes from the logs is
+    /// still to be made.
+    pub async fn copy_counted(
+        &self,
+        to: &Self,
+        ids: &[String],
+        on_debate: &(dyn Fn(usize, usize) + Send + Sync),
+    ) -> Result<CopyReport, StoreError> {
         let mut report = CopyReport::default();
         let wanted = self.debates_by_closing(ids)?;
         let copied_ids: HashSet<&str> = wanted.iter().map(|(id, _)| id.as_str()).collect();
         let mut resolutions = self.resolutions_to_copy(&copied_ids)?.into_iter().peekable();
         let mut new = HashSet::new();
-        for (id, last_event) in &wanted {
+        for (place, (id, last_event)) in wanted.iter().enumerate() {
+            on_debate(place, wanted.len());
             while let Some(resolution) = resolutions.next_if(|one| one.after_event < *last_event) {
                 to.add_resolution(resolution, &new).await?;
             }
@@ -86,6 +98,7 @@ impl DebateStore {
                 new.insert(id.clone());
             }
         }
+        on_debate(wanted.len(), wanted.len());
         for resolution in resolutions {
             to.add_resolution(resolution, &new).await?;
         }

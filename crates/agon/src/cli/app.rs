@@ -20,6 +20,7 @@ use super::errors::CliError;
 use super::found_configuration::FoundConfiguration;
 use super::model_directory::{ModelDirectory, demo_scripts};
 use super::paths::{self, process_env};
+use super::progress::TaskProgress;
 use super::runtime::block_on;
 use super::telemetry::TelemetryNotes;
 use super::verification::RawLog;
@@ -90,7 +91,7 @@ impl<'a> App<'a> {
 
     /// The store, created if it does not exist.
     pub fn store(&self) -> Result<DebateStore, CliError> {
-        open_store(&self.store_address()?)
+        open_store(&self.store_address()?, self.flag("quiet"))
     }
 
     /// The store for verbs that only read. `None` if nothing was ever stored; an error if `--db` names a file that does
@@ -107,12 +108,15 @@ impl<'a> App<'a> {
     /// The store, if it exists.
     pub fn existing_store(&self) -> Result<Option<DebateStore>, CliError> {
         let address = self.store_address()?;
-        let Some(file) = address.file() else { return open_store(&address).map(Some) };
+        let Some(file) = address.file() else {
+            return open_store(&address, self.flag("quiet")).map(Some);
+        };
         if !file.exists() {
             return Ok(None);
         }
         // A store on a full or write-protected disk can still be read. If that fails too, the first error says why.
-        let store = open_store(&address).or_else(|error| DebateStore::open_to_read(file).map_err(|_| error));
+        let store = open_store(&address, self.flag("quiet"))
+            .or_else(|error| DebateStore::open_to_read(file).map_err(|_| error));
         store.map(Some)
     }
 
@@ -161,9 +165,12 @@ impl<'a> App<'a> {
     /// they do not change the result of the debate; a later run makes up for them.
     pub fn deliver_and_index(&self, store: &DebateStore, debate: Option<&str>) -> Result<(), CliError> {
         let catalogue = self.catalogue()?;
+        let progress = TaskProgress::start("delivering results", self.flag("quiet"));
         block_on(async {
             let report = deliveries::deliver(store, debate, deliveries::PATIENCE).await;
             deliveries::print_report(&report, self.flag("quiet"));
+            drop(progress);
+            let _progress = TaskProgress::start("indexing what was decided", self.flag("quiet"));
             // Without an index, entries are found by words alone until the next search indexes them.
             drop(knowledge_index::index_entries(catalogue, store).await);
         })
@@ -180,7 +187,9 @@ pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
 }
 
 /// The store at this address, created if it does not exist.
-pub fn open_store(address: &StoreAddress) -> Result<DebateStore, CliError> {
+pub fn open_store(address: &StoreAddress, is_quiet: bool) -> Result<DebateStore, CliError> {
+    // A store of an older version is brought up to date first, and a server may be far away.
+    let _progress = TaskProgress::start("opening the store", is_quiet);
     DebateStore::open(address).map_err(|error| match (error, address.file()) {
         (StoreError::Failed { why, .. }, Some(file)) => CliError::file(file, why),
         (other, _) => other.into(),

@@ -136,7 +136,8 @@ pub fn output_options() -> [Arg; 4] {
 /// `--format`, for verdicts that are a gate in a pipeline.
 pub fn gate_format() -> Arg {
     let names = std::iter::once("text").chain(GateFormat::NAMES);
-    let help = "What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]";
+    let help = "What to print: the report, annotations for a pull request, a code quality report for GitLab, a SARIF file, a JUnit \
+                report, a short comment [default: text]";
     Arg::new("format")
         .long("format")
         .value_name("FORMAT")

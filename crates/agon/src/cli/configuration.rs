@@ -10,6 +10,7 @@ use agon_core::options::resolve;
 use agon_engine::EngineSettings;
 use agon_host::clean_line;
 use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -68,39 +69,72 @@ pub struct Configuration {
 /// Options as `--set` takes them.
 pub type OptionPairs = Vec<(String, String)>;
 
-/// The file as it is written, apart from the sections that are named after protocols and the models of roles.
-#[derive(Default, Deserialize)]
+/// The file as it is written, apart from the sections that are named after protocols and the models of roles. The
+/// reference in the book is made from these types: each comment says what a user should know.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct ConfigurationFile {
+pub(crate) struct ConfigurationFile {
+    /// The models of the seats if `--models` names none: one per seat, repeated as needed. `A|B` uses B if A cannot be
+    /// reached. Without them, and without `--models`, the models of a local Ollama are used, else the one inside the program.
     models: Vec<String>,
+    /// Limits on every debate. An option of the command line overrides its setting.
     limits: LimitOverrides,
-    engine: EngineSection,
-    protocols: BTreeMap<Spanned<String>, OptionSection>,
+    /// A server of your own, whose models you then name `NAME/MODEL`. The name of a well-known provider replaces that
+    /// provider.
     providers: BTreeMap<String, agon_models::ProviderConfig>,
+    /// What a model costs, in US dollars per million tokens: `"provider/model" = { input = 1.0, output = 4.0 }`. It overrides
+    /// the built-in price.
     prices: BTreeMap<String, agon_models::PriceConfig>,
+    /// A program that takes a seat as `command/NAME`: it reads a prompt on its standard input and answers on its standard
+    /// output.
     commands: BTreeMap<String, agon_models::CommandConfig>,
+    /// A person who takes a seat as `human/NAME`. Any name works; a section is needed only for settings.
     humans: BTreeMap<String, agon_models::HumanConfig>,
+    /// A model with a name and a charter of its own, which takes a seat as `agent/NAME`. Arenas rate it by that name.
     agents: BTreeMap<String, agon_models::AgentConfig>,
-    pulse: BTreeMap<String, PulseConfig>,
-    tools: ToolsConfig,
-    destinations: BTreeMap<String, DestinationConfig>,
-    hooks: Vec<HookConfig>,
+    /// Models that run inside the program: `embedded/smollm2`, `embedded/PATH.gguf`.
     embedded: agon_models::EmbeddedSettings,
+    /// How the similarity of texts is measured where a debate needs it.
     embeddings: agon_models::EmbeddingsConfig,
+    /// Options of one protocol. `[NAME]` means the same. `execution.timeout.per_llm_call` sets the seconds that a call of
+    /// this protocol may take.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, String>>")]
+    protocols: BTreeMap<Spanned<String>, OptionSection>,
+    /// How many calls run at once.
+    engine: EngineSection,
+    /// What seats may have looked up with `--tools NAME`. `files` and `fetch` are built in; any other name is an MCP server.
+    tools: ToolsConfig,
+    /// A source of current topics for protocols that collect context: a feed, a JSON document or a file.
+    pulse: BTreeMap<String, PulseConfig>,
+    /// Where results can go: `--to NAME`.
+    destinations: BTreeMap<String, DestinationConfig>,
+    /// What happens after every debate. Set one of `command`, `webhook` and `export`.
+    hooks: Vec<HookConfig>,
+    /// What `agon serve` allows, and how it goes on after a restart.
     serve: ServeSettings,
+    /// What a coding agent may do through `agon mcp`, and what becomes of its debates when it hangs up.
     mcp: McpSettings,
+    /// What `agon worker` does at once.
     worker: WorkerSettings,
+    /// What traces contain. The standard variables switch them on, first of all `OTEL_EXPORTER_OTLP_ENDPOINT`.
     telemetry: TelemetryConfig,
 }
 
 type OptionSection = BTreeMap<String, Spanned<toml::Value>>;
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct EngineSection {
+    /// How many calls run at once, over all providers.
+    #[schemars(with = "Option<usize>")]
     concurrent_calls: Option<Spanned<usize>>,
+    /// How many calls run at once for each provider.
+    #[schemars(with = "Option<usize>")]
     provider_calls: Option<Spanned<usize>>,
+    /// Whether the first call of a phase starts before the others, so that they can use the provider's cache.
     warm_up: bool,
+    /// How many calls run at once for single providers: `ollama = 1`.
+    #[schemars(with = "BTreeMap<String, usize>")]
     providers: BTreeMap<String, Spanned<usize>>,
 }
 
@@ -231,7 +265,7 @@ impl ConfigurationMistake {
 
 impl From<toml::de::Error> for ConfigurationMistake {
     fn from(error: toml::de::Error) -> Self {
-        Self { span: error.span(), sentence: without_quoted_text(error.message()) }
+        Self { span: error.span(), sentence: with_plain_types(&without_quoted_text(error.message())) }
     }
 }
 
@@ -318,6 +352,22 @@ fn without_quoted_text(message: &str) -> String {
         Some((_, expected)) => format!("{kind}text, expected{expected}"),
         None => message.to_owned(),
     }
+}
+
+/// A parser's message in which the type that is expected has the name that users know.
+fn with_plain_types(message: &str) -> String {
+    let Some((kind, expected)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let plain = match expected {
+        "f64" => "a number",
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "a string" | "path string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list in brackets",
+        "a map" => "a section",
+        _ if expected.starts_with("struct ") => "a section",
+        _ => expected,
+    };
+    format!("{kind}expected {plain}")
 }
 
 impl EngineSection {
@@ -505,7 +555,15 @@ mod tests {
         for (text, wants) in [
             ("\nmodles = []", &["agon.toml: line 2 (modles)", "unknown field"][..]),
             ("[limits]\ntimeout_s = 0", &["line 2 (timeout_s)", "number of seconds"]),
-            ("[limits]\ntimeout_s = \"sk-secret\"", &["line 2 (timeout_s)", "invalid type: text"]),
+            (
+                "[limits]\ntimeout_s = \"sk-secret\"",
+                &["line 2 (timeout_s)", "invalid type: text, expected a number"],
+            ),
+            ("models = \"openai/a\"", &["line 1 (models)", "expected a list in brackets"]),
+            ("[serve]\nresume = 1", &["line 2 (resume)", "expected true or false"]),
+            ("[serve]\ndebates = \"many\"", &["line 2 (debates)", "expected a whole number"]),
+            ("[providers.x]\nbase_url = 1", &["line 2 (base_url)", "expected a text in quotes"]),
+            ("serve = 1", &["line 1 (serve)", "expected a section"]),
             ("[limits]\nmax_calls = -1", &["line 2 (max_calls)"]),
             ("[limits]\nbudget = 3", &["line 2 (budget)", "unknown field"]),
             ("[engine]\nprovider_calls = 0", &["line 2 (provider_calls)", "from 1 to"]),

@@ -20,6 +20,7 @@ use super::app::DebateHandle;
 use super::brief_builder::{BriefBuilder, DebateSubject};
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
+use super::progress::TaskProgress;
 use super::{output, signals};
 
 /// How many characters of a hash make the id of a trial's debate.
@@ -41,8 +42,8 @@ pub struct EvalRun {
     pub plan_hash: String,
     /// How many debates run at once.
     pub concurrency: usize,
-    /// Whether progress is shown on stderr.
-    pub shows_progress: bool,
+    /// Whether no progress is shown.
+    pub is_quiet: bool,
     /// Whether failed trials are held again.
     pub retries_failed: bool,
 }
@@ -92,7 +93,7 @@ impl EvalRun {
         let stop = StopSignal::new();
         let farewell = "finished trials are kept: the same command continues with the rest".to_owned();
         let signals = tokio::spawn(signals::watch(stop.clone(), output::note, farewell));
-        let (total, shows_progress) = (trials.len(), self.shows_progress);
+        let progress = TaskProgress::counting_beside_people("debates", trials.len(), self.is_quiet);
         let (run, mut waiting) = (Arc::new(self), trials.into_iter());
         let (mut running, mut rows) = (JoinSet::new(), Vec::new());
         loop {
@@ -112,14 +113,9 @@ impl EvalRun {
                 while running.join_next().await.is_some() {}
                 return Err(error);
             }
-            if shows_progress {
-                eprint!("\r{} of {total} debates ", rows.len());
-            }
+            progress.set_done(rows.len());
         }
         signals.abort();
-        if shows_progress {
-            output::note("");
-        }
         Ok((rows, stop.is_stopped()))
     }
 

@@ -129,6 +129,9 @@ pub fn folder_files(folder: &Path) -> Result<Vec<BriefFile>, CliError> {
 /// The part of a debate that is a diff.
 pub const DIFF_PART: &str = "diff";
 
+/// The word for what is staged in the repository's index.
+const STAGED: &str = "staged";
+
 /// Whether a word names commits and no file: `main...HEAD`, `v1..v2`.
 fn is_git_range(word: &str) -> bool {
     word.contains("..")
@@ -148,8 +151,10 @@ fn run_git_diff(before: &[&str], after: &[&str], range: &str) -> Result<std::pro
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args(before)
         .args(["diff", "--no-color", "--no-ext-diff", "--no-textconv"])
+        // `.gitmodules` of the change could hide its submodules.
+        .args(["--ignore-submodules=none", "--submodule=short"])
         .args(after)
-        .args(["--end-of-options", range, "--"])
+        .args(if range == STAGED { &["--cached", "--"][..] } else { &["--end-of-options", range, "--"] })
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .stdin(std::process::Stdio::null())
@@ -164,7 +169,7 @@ fn is_in_repository() -> bool {
     ran.is_ok_and(|ran| ran.status.success())
 }
 
-/// What changes in a range of commits of the repository in the working directory.
+/// What changes in a range of commits of the repository in the working directory, or in its index.
 fn git_diff(range: &str) -> Result<String, CliError> {
     if Path::new(range).exists() {
         let sentence = format!("{range} is a range of commits and also a file: write ./{range} for the file");
@@ -189,6 +194,9 @@ fn git_diff(range: &str) -> Result<String, CliError> {
         .map_err(|_| CliError::input(format!("the diff of {range} is not UTF-8 text")))?;
     match text.len() as u64 > DEBATE_FILE_BYTES_MAX {
         true => Err(too_long(&format!("diff of {range}"), DEBATE_FILE_BYTES_MAX)),
+        false if text.trim().is_empty() && range == STAGED => {
+            Err(CliError::input("nothing is staged: add what you want to review with git add"))
+        }
         false if text.trim().is_empty() => {
             Err(CliError::input(format!("nothing changes in the range {range}")))
         }
@@ -197,9 +205,10 @@ fn git_diff(range: &str) -> Result<String, CliError> {
 }
 
 /// A file of a debate. `part` is the key of the option that named it; for such an option `-` is stdin, and a diff may be a range of
-/// commits.
+/// commits or what is staged.
 pub fn debate_file(path: &Path, part: Option<&str>) -> Result<BriefFile, CliError> {
-    let range = path.to_str().filter(|word| part == Some(DIFF_PART) && is_git_range(word));
+    let range =
+        path.to_str().filter(|word| part == Some(DIFF_PART) && (*word == STAGED || is_git_range(word)));
     if let Some(range) = range {
         return Ok(BriefFile {
             path: range.to_owned(),

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use agon_core::DebateLimits;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::Error as _;
 
@@ -15,28 +16,30 @@ const RETRIES_MAX: u32 = 20;
 const OUTPUT_TOKENS_MAX: u32 = 1_000_000;
 
 /// The limits that one source sets. A limit that is not set comes from the next source.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitOverrides {
-    /// `--timeout`: for each call.
+    /// How many seconds one call may take: `--timeout`.
     #[serde(rename = "timeout_s", deserialize_with = "seconds_in_file")]
+    #[schemars(with = "Option<f64>")]
     pub timeout_ms: Option<u64>,
-    /// `--deadline`: for the debate.
+    /// How many seconds the debate may take: `--deadline`.
     #[serde(rename = "deadline_s", deserialize_with = "seconds_in_file")]
+    #[schemars(with = "Option<f64>")]
     pub deadline_ms: Option<u64>,
-    /// `--budget-usd`.
+    /// The most US dollars that the debate may cost: `--budget-usd`. Every model then needs a known price.
     #[serde(deserialize_with = "usd_in_file")]
     pub budget_usd: Option<f64>,
-    /// `--max-calls`.
+    /// The most calls, counting every attempt: `--max-calls`.
     #[serde(deserialize_with = "calls_in_file")]
     pub max_calls: Option<u32>,
-    /// `--max-tokens`.
+    /// The most tokens, input and output together: `--max-tokens`.
     #[serde(deserialize_with = "tokens_in_file")]
     pub max_tokens: Option<u64>,
-    /// How often a malformed answer is asked for again.
+    /// How often a seat is asked again after a malformed answer.
     #[serde(deserialize_with = "repairs_in_file")]
     pub repairs: Option<u32>,
-    /// How often a failed call is made again.
+    /// How often a call is made again after a fault of the network or the provider.
     #[serde(deserialize_with = "retries_in_file")]
     pub retries: Option<u32>,
     /// The most tokens of one answer.

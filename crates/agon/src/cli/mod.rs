@@ -1,6 +1,7 @@
 //! The command line: the command, how it is parsed and how it is run.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command};
@@ -9,24 +10,30 @@ pub mod app;
 pub mod arguments;
 pub mod batch_input;
 pub mod batch_progress_file;
+pub mod book;
 pub mod brief_builder;
 pub mod clock;
+pub mod completion;
 pub mod configuration;
 pub mod context_files;
 pub mod debate_ids;
 pub mod debate_reading;
 pub mod debate_run;
 pub mod deliveries;
+pub mod demo_debates;
+pub mod doctor_fixes;
 pub mod document_sections;
 pub mod dry_run;
 pub mod errors;
 pub mod eval_run;
+pub mod file_permissions;
 pub mod found_configuration;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod health_check;
 pub mod history;
 pub mod input;
+pub mod key_pause;
 pub mod knowledge_index;
 pub mod limits;
 pub mod local_programs;
@@ -34,13 +41,16 @@ pub mod model_directory;
 #[cfg_attr(not(feature = "embedded"), path = "model_files_absent.rs")]
 pub mod model_files;
 pub mod output;
+pub mod pager;
 pub mod paths;
+pub mod progress;
 pub mod receipts;
 pub mod records;
 pub mod result_output;
 pub mod runtime;
 pub mod seat_models;
 pub mod signals;
+pub mod start_screen;
 pub mod table_tools;
 pub mod targets;
 pub mod telemetry;
@@ -57,21 +67,26 @@ const HELP_TEMPLATE: &str =
 const EXAMPLE_INDENT: usize = 6;
 const NOTES: &str = "\
 A model is provider/model. `agon doctor` shows the providers,
-`agon VERB --help` the options of a verb.
+`agon VERB --help` the options of a verb, `agon help topics` the book.
 
 Exit status: 0 a verdict, 1 a negative verdict, 2 bad usage or input,
 3 could not complete, 130 interrupted.";
 
 /// The whole command, made from the tables of protocols and verbs. Help, completions and the manual page come from it.
 pub fn command() -> Command {
-    let debates = agon_protocols::all().map(verbs::debate::command);
-    let others: Vec<Command> = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name))).collect();
+    let chapters = book::chapters();
+    let with_chapter = |verb: Command| verbs::help::with_chapter_line(verb, &chapters);
+    let debates = agon_protocols::all().map(verbs::debate::command).map(with_chapter);
+    let others = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name))).map(with_chapter);
+    let others: Vec<Command> = others.collect();
     let listing = verb_listing(&others);
     Command::new("agon")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
         .subcommand_required(true)
         .arg_required_else_help(true)
+        // `agon help` is a verb, because it also shows chapters of the book.
+        .disable_help_subcommand(true)
         .subcommand_value_name("VERB")
         .override_usage("agon <VERB> [OPTIONS]")
         .help_template(HELP_TEMPLATE)
@@ -116,6 +131,15 @@ fn verb_listing(others: &[Command]) -> String {
 fn listing_line(name: &str, about: &str) -> String {
     const INDENT: usize = 15;
     format!("  {name:<12} {}\n", output::hanging_indent(about, INDENT))
+}
+
+/// Parses and runs a command line, and returns the exit status. Without arguments, a person at a terminal gets a short start.
+pub fn run_command_line(args: impl IntoIterator<Item = OsString>) -> Result<u8, CliError> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match args.len() < 2 && std::io::stdout().is_terminal() {
+        true => start_screen::print(),
+        false => parse(args).and_then(run),
+    }
 }
 
 /// Parses the command line.

@@ -9,12 +9,14 @@ use agon_embedded::model_files::{
     KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
     PullSource, SpeedMeter, TransferSpeed, known_model,
 };
+use agon_embedded::{SMOLLM2, prepare_small_model};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::errors::CliError;
 use super::output;
 use super::paths::{models_folder, process_env};
+use super::progress::TaskProgress;
 use super::signals::run_until_stopped;
 
 /// How often a line reports the progress where there is no progress bar.
@@ -58,6 +60,19 @@ impl EmbeddedModelFiles {
         &self.folder
     }
 
+    /// Whether it can take a seat. The other one compares texts.
+    pub fn is_debater(&self) -> bool {
+        self.model.name == SMOLLM2
+    }
+
+    /// What it is good for.
+    pub fn purpose(&self) -> &'static str {
+        match self.is_debater() {
+            true => "a tiny model that debates without a key or a server",
+            false => "texts are then compared and found by meaning, not only by words",
+        }
+    }
+
     /// Whether all files are here and verified.
     pub fn is_ready(&self) -> bool {
         matches!(self.state, ModelFileState::Present { .. })
@@ -77,6 +92,11 @@ impl EmbeddedModelFiles {
             ModelFileState::Unchecked { .. } => "unchecked",
             ModelFileState::Wrong { .. } => "wrong",
         }
+    }
+
+    /// The size of all its files.
+    pub fn size_words(&self) -> String {
+        size_words(self.model.bytes())
     }
 
     /// What the state means, and what to do.
@@ -139,10 +159,20 @@ pub fn pull_models(names: &[&str], from: &Path, is_quiet: bool) -> Result<Vec<Pu
         let ended = run_until_stopped(store.pull(model, &source, &settings, &report))?;
         display.clear();
         let files = ended.ok_or_else(|| stopped(&store, model))?.map_err(pull_error)?;
+        prepare(&store, model, is_quiet);
         let source = files.source.map(|source| source.to_string());
         pulled.push(PulledFiles { name: model.name, source, paths: files.paths });
     }
     Ok(pulled)
+}
+
+/// Converts the small model's file for faster loading, so that the first debate does not wait for it. If it fails, the debate loads the
+/// file as it is.
+fn prepare(store: &ModelFileStore, model: &KnownModel, is_quiet: bool) {
+    if model.name == SMOLLM2 {
+        let _progress = TaskProgress::start(&format!("{SMOLLM2}: converting it once"), is_quiet);
+        prepare_small_model(store);
+    }
 }
 
 /// Pulls these models if they are not here.
@@ -157,6 +187,7 @@ pub fn verify_models(names: &[&str]) -> Result<Vec<EmbeddedModelFiles>, CliError
     let mut verified = Vec::new();
     for name in if names.is_empty() { &all } else { names } {
         let model = find_model(name)?;
+        let _progress = TaskProgress::start(&format!("checking {name}"), false);
         let ended = run_until_stopped(store.verify(model, &|_| {}))?;
         let ended = ended.ok_or_else(|| CliError::Stopped("stopped; nothing was changed".into()))?;
         let state = ended.map_err(pull_error)?;

@@ -25,6 +25,16 @@ impl EmbeddedModelFiles {
         match *self {}
     }
 
+    /// Whether it can take a seat.
+    pub fn is_debater(&self) -> bool {
+        match *self {}
+    }
+
+    /// What it is good for.
+    pub fn purpose(&self) -> &'static str {
+        match *self {}
+    }
+
     /// Whether all files are here.
     pub fn is_ready(&self) -> bool {
         match *self {}
@@ -37,6 +47,11 @@ impl EmbeddedModelFiles {
 
     /// The state in a word or two.
     pub fn state_word(&self) -> &'static str {
+        match *self {}
+    }
+
+    /// The size of all its files.
+    pub fn size_words(&self) -> String {
         match *self {}
     }
 

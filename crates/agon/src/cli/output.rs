@@ -10,14 +10,18 @@ use serde::Serialize;
 
 use super::errors::CliError;
 use super::paths::{Environment, process_env};
+use super::progress;
 
 /// The width of a report that goes into a file or a pipe.
 const PLAIN_WIDTH: usize = 80;
 
 /// Prints a result. It is not an error if the reader has closed the pipe, as `| head` does.
 pub fn print(text: &str) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let written = progress::aside(|| {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    });
+    match written {
         Err(why) if why.kind() != ErrorKind::BrokenPipe => {
             Err(CliError::System(format!("stdout cannot be written: {why}")))
         }
@@ -56,7 +60,7 @@ pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Stri
 
 /// Prints a line on stderr. A closed stderr is ignored.
 pub fn note(line: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{line}"));
+    progress::aside(|| drop(writeln!(std::io::stderr().lock(), "{line}")));
 }
 
 /// Wraps `text` for a narrow terminal. All lines but the first are indented by `indent`, the column of the first.
@@ -128,6 +132,11 @@ pub fn stderr_is_live() -> bool {
 fn style(env: Environment, is_terminal: bool) -> TerminalStyle {
     let width = is_terminal.then(terminal_width).flatten().unwrap_or(PLAIN_WIDTH);
     TerminalStyle { color: has_color(env, is_terminal), width, unicode: !is_terminal || has_unicode(env) }
+}
+
+/// How many lines the terminal has.
+pub fn terminal_height() -> Option<usize> {
+    terminal_size::terminal_size().map(|(_, height)| usize::from(height.0)).filter(|height| *height > 0)
 }
 
 fn terminal_width() -> Option<usize> {

@@ -74,6 +74,21 @@ impl ResultOutput {
         }
     }
 
+    /// The output of a demo: a report, and no files.
+    pub fn of_demo(app: &App<'_>) -> Self {
+        let (is_quiet, stderr_is_live) = (app.flag("quiet"), output::stderr_is_live());
+        Self {
+            mode: if is_quiet { OutputMode::Quiet } else { OutputMode::Live },
+            shows_progress: !is_quiet,
+            is_quiet,
+            stderr_is_live,
+            save_folder: None,
+            gate_format: None,
+            writes_records: false,
+            store_option: app.store_option(),
+        }
+    }
+
     /// Writes down in the brief that the user wants no record files, so that a resumed debate writes none either.
     pub fn write_no_files(&self, info: &ProtocolInfo, brief: &mut Brief) {
         if !self.writes_records && info.record_folder.is_some() && brief.part(NO_FILES_PART).is_none() {

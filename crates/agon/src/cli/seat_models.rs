@@ -54,9 +54,13 @@ fn provider_with_key(catalogue: &ModelCatalogue, env: Environment) -> Option<(St
 fn ollama_models(catalogue: &ModelCatalogue) -> Result<Vec<String>, CliError> {
     let probe = block_on(catalogue.probe_one("ollama", OLLAMA_TIMEOUT))?;
     let models = probe.and_then(|probe| probe.models).unwrap_or_default();
-    let can_chat = |model: &String| !["embed", "minilm", "bge-"].iter().any(|part| model.contains(part));
-    let chat_models = models.into_iter().filter(can_chat).take(OLLAMA_MODELS_MAX);
+    let chat_models = models.into_iter().filter(|model| can_chat(model)).take(OLLAMA_MODELS_MAX);
     Ok(chat_models.map(|model| format!("ollama/{model}")).collect())
+}
+
+/// Whether a model of Ollama can take a seat, as its name tells. Others only make embeddings.
+pub fn can_chat(model: &str) -> bool {
+    !["embed", "minilm", "bge-"].iter().any(|part| model.contains(part))
 }
 
 fn name_a_model(provider: &str, variable: &str) -> CliError {

@@ -8,6 +8,7 @@ use agon_telemetry::settings::{environment_captures_content, resource};
 use agon_telemetry::{
     ProblemReport, SpanContent, TelemetryExporter, TelemetrySettings, debate_spans, trace_json,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::app::find_protocol;
@@ -16,10 +17,10 @@ use super::output;
 use super::runtime::{block_on, runtime};
 
 /// `[telemetry]` of the configuration. Addresses and keys are in the standard variables.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetryConfig {
-    /// Whether spans carry the question, prompts, replies and the verdict.
+    /// Whether traces carry the question, prompts, replies and the verdict.
     pub content: bool,
 }
 

@@ -1,6 +1,7 @@
 //! `[mcp]` of the configuration.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::errors::CliError;
 use crate::hosting::HostSettings;
@@ -10,22 +11,23 @@ use crate::hosting::debate_request::CallerRights;
 const QUEUE: usize = 1_000;
 
 /// What a coding agent may do, and what becomes of its debates when it hangs up.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpSettings {
+    /// What becomes of running debates when the client closes the connection.
     pub on_close: CloseAction,
-    /// Models that the agent may name although they run a program or read a file of this machine.
+    /// Models that the agent may name although they run a program or read a file of this machine, such as `command/critic`.
     pub allow: Vec<String>,
-    /// Whether debates that were left are continued.
+    /// Whether debates that an earlier process left are continued.
     pub resume: bool,
-    /// How many debates run at once.
+    /// How many debates run at once. More wait.
     pub debates: usize,
-    /// The most US dollars per day (UTC) over all debates.
+    /// The most US dollars per day (UTC) over all debates. Every model then needs a known price. By default there is no limit.
     pub usd_per_day: Option<f64>,
 }
 
 /// What becomes of running debates when the client closes the connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CloseAction {
     /// They run to their end, and then the process ends.

@@ -1,30 +1,31 @@
 //! `[serve]` of the configuration.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::cli::errors::CliError;
 
 /// What a server allows, and how it goes on after a restart.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServeSettings {
     /// Where it listens, unless `--listen` says otherwise.
     pub listen: String,
-    /// Names under which browsers and callers may reach it, besides `localhost` and addresses.
+    /// Names under which browsers and callers may reach the server, besides `localhost` and addresses.
     pub hosts: Vec<String>,
-    /// Models that callers may name although they run a program or read a file of this machine.
+    /// Models that callers may name although they run a program or read a file of this machine, such as `command/critic`.
     pub allow: Vec<String>,
     /// Whether debates that ran are continued after a restart.
     pub resume: bool,
-    /// How long a debate of a chat program goes on after the program hung up.
+    /// For how many seconds a debate of a chat program goes on after the program hung up.
     pub linger_s: u64,
     /// How many debates run at once.
     pub debates: usize,
     /// How many more may wait.
     pub queue: usize,
-    /// The most US dollars per day (UTC) over all debates.
+    /// The most US dollars per day (UTC) over all debates. Every model then needs a known price. By default there is no limit.
     pub usd_per_day: Option<f64>,
-    /// The largest body of a request.
+    /// The largest body of a request, in megabytes.
     pub body_mb: usize,
     /// How many connections are open at once.
     pub connections: usize,

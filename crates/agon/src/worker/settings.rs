@@ -1,11 +1,12 @@
 //! `[worker]` of the configuration.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::cli::errors::CliError;
 
 /// What a worker does at once.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerSettings {
     /// Where it listens for Restate, unless `--listen` says otherwise.

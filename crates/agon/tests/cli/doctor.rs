@@ -228,3 +228,109 @@ fn a_wrong_configuration_or_store_is_exit_status_2_with_the_rest_of_the_table() 
         assert!(said.out.contains("openai/"), "{said:?}");
     }
 }
+
+/// A home in which only what is asked for is wrong, and the doctor's run in it.
+fn fixed(home: &Home, env: &[(&str, &str)], args: &[&str]) -> Said {
+    let env = [&[NOBODY, ("AGON_HOME", "home")], env].concat();
+    home.agon_in(&env, &[&["doctor"], args].concat())
+}
+
+#[cfg(unix)]
+fn set_mode(home: &Home, name: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+fn mode(home: &Home, name: &str) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn without_a_terminal_fixes_are_only_listed() {
+    let home = Home::new();
+    let said = fixed(&home, &[], &["--fix"]).ok();
+    let (_, list) = said.out.split_once("\n\n").unwrap();
+    assert_snapshot!(list, @"");
+    assert!(!home.path("home").exists(), "nothing is done");
+    let document = fixed(&home, &[], &["--fix", "--json"]).ok().json();
+    let states: Vec<&Value> = document["fixes"].as_array().unwrap().iter().map(|fix| &fix["state"]).collect();
+    assert_eq!(states, ["offered"; 3]);
+    let offline = fixed(&home, &[], &["--fix", "--offline", "--json"]).ok().json();
+    assert_eq!(offline["fixes"].as_array().unwrap().len(), 1, "a download needs a network");
+    let with_key = fixed(
+        &home,
+        &[("XAI_API_KEY", KEY), ("XAI_BASE_URL", "http://127.0.0.1:1/v1")],
+        &["--fix", "--json"],
+    )
+    .ok()
+    .json();
+    assert!(!with_key["fixes"].to_string().contains("smollm2"), "there is a model already: {with_key}");
+    assert_eq!(home.agon(&["doctor", "--yes"]).status, Some(2), "--yes needs --fix");
+}
+
+#[test]
+#[cfg(unix)]
+fn yes_writes_a_configuration_and_repairs_permissions() {
+    let home = Home::new();
+    home.debate();
+    home.agon(&["keys", "show"]).ok();
+    home.write("tokens", "0123456789abcdef0123\n");
+    for (name, bits) in [
+        ("home/keys/agon.key", 0o644),
+        ("home/keys", 0o755),
+        ("home/agon.db", 0o644),
+        ("home", 0o777),
+        ("tokens", 0o644),
+    ] {
+        set_mode(&home, name, bits);
+    }
+    let plain = fixed(&home, &[], &["--offline", "--json"]).ok().json();
+    assert_eq!(plain["permissions"].as_array().unwrap().len(), 4, "{plain}");
+    let said = fixed(&home, &[], &["--offline", "--fix", "--yes", "--token-file", "tokens"]).ok();
+    assert_eq!(
+        said.out.matches("\ndone: ").count() + usize::from(said.out.starts_with("done: ")),
+        6,
+        "{said:?}"
+    );
+    assert!(said.out.contains("`agon keys rotate` replaces it"), "{said:?}");
+    let modes =
+        ["home/keys/agon.key", "home/keys", "home/agon.db", "home", "tokens"].map(|name| mode(&home, name));
+    assert_eq!(modes, [0o600, 0o700, 0o600, 0o755, 0o600]);
+    assert!(home.read("home/agon.toml").contains("#models = "));
+    let again = fixed(&home, &[], &["--offline", "--fix", "--yes", "--token-file", "tokens"]).ok();
+    assert!(again.out.ends_with("There is nothing that could be fixed here.\n"), "{again:?}");
+    assert_eq!(fixed(&home, &[], &["--token-file", "none"]).status, Some(2));
+}
+
+#[test]
+fn what_cannot_be_fixed_is_exit_status_3() {
+    let home = Home::new();
+    // A file is in the place of the folder.
+    home.write("home", "x");
+    let said = fixed(&home, &[], &["--offline", "--fix", "--yes"]);
+    assert_eq!(said.status, Some(3), "{said:?}");
+    assert!(said.out.contains("not done: "), "{said:?}");
+    let hub = [("HF_ENDPOINT", "http://127.0.0.1:1"), ("PATH", "")];
+    let said = fixed(&Home::new(), &hub, &["--fix", "--yes", "--json"]);
+    assert_eq!(said.status, Some(3), "{said:?}");
+    let fixes = said.json()["fixes"].clone();
+    assert_eq!((&fixes[0]["state"], &fixes[1]["state"]), (&"done".into(), &"failed".into()), "{fixes}");
+    assert!(fixes[1]["problem"].as_str().unwrap().contains("could not be fetched"), "{fixes}");
+}
+
+#[test]
+#[cfg(unix)]
+fn on_a_terminal_each_fix_is_asked_for() {
+    let home = Home::new();
+    home.debate();
+    set_mode(&home, "home/agon.db", 0o644);
+    let line = "doctor --offline --fix";
+    let (screen, status) = crate::support::in_terminal(&home, &[NOBODY], line, &[("[y/N] ", "\n")]);
+    assert_eq!((status, screen.matches("? [y/N] ").count()), (Some(0), 2), "{screen}");
+    assert!(mode(&home, "home/agon.db") == 0o644 && !home.path("home/agon.toml").exists());
+    let (screen, status) = crate::support::in_terminal(&home, &[NOBODY], line, &[("[y/N] ", "y\n")]);
+    assert_eq!((status, screen.matches("\ndone: ").count()), (Some(0), 2), "{screen}");
+    assert!(mode(&home, "home/agon.db") == 0o600 && home.path("home/agon.toml").exists());
+}

@@ -12,7 +12,8 @@
 //! - `found_configurations`: an `agon.toml` that came with somebody else's files.
 //! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline; `targets`: what it is given.
 //! - `arenas`: an arena, what the next one is told of it, and ratings; `known`: knowledge; `deliveries`: where results go.
-//! - `demos`: the protocols' demos.
+//! - `demos`: the protocols' demos, and `agon demo`; `start`: `agon` alone; `book`: `agon help`; `shell_completion`: bash, zsh and fish.
+//! - `progress`: what is shown on a terminal while something takes time.
 //! - `context`: what a person attaches.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
@@ -26,6 +27,7 @@ mod arenas;
 mod asks;
 mod audits;
 mod batch;
+mod book;
 mod branches;
 mod commands;
 mod context;
@@ -46,12 +48,15 @@ mod manual;
 mod models;
 mod otlp_receiver;
 mod panels;
+mod progress;
 mod providers;
 mod receipts;
 mod released;
 mod reviews;
 mod servers;
+mod shell_completion;
 mod simulations;
+mod start;
 mod stores;
 mod streams;
 mod support;

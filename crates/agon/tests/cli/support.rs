@@ -232,3 +232,40 @@ fn steady_times(line: &str) -> String {
     }
     line.to_owned()
 }
+
+/// Runs a command line in a terminal, made by the program `script`. Whenever the screen ends with one of `prompts`, its answer is typed.
+/// Gives everything that was on the screen, and the exit status.
+#[cfg(unix)]
+pub(crate) fn in_terminal(
+    home: &Home,
+    env: &[(&str, &str)],
+    line: &str,
+    prompts: &[(&str, &str)],
+) -> (String, Option<i32>) {
+    use std::io::Read;
+    let command = format!("{} {line}", env!("CARGO_BIN_EXE_agon"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(home.path("")).env_clear();
+    script
+        .env("AGON_HOME", home.path("home"))
+        .env("TERM", "xterm")
+        .env("LANG", "C.UTF-8")
+        .env("SHELL", "/bin/sh");
+    script.env("PATH", std::env::var_os("PATH").unwrap()).envs(env.iter().copied());
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut keys, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        let read = output.read(&mut buffer).unwrap();
+        if read == 0 {
+            break;
+        }
+        bytes.extend_from_slice(&buffer[..read]);
+        let screen = String::from_utf8_lossy(&bytes).replace('\r', "");
+        if let Some((_, answer)) = prompts.iter().find(|(prompt, _)| screen.ends_with(prompt)) {
+            keys.write_all(answer.as_bytes()).unwrap();
+        }
+    }
+    let screen = String::from_utf8_lossy(&bytes).replace('\r', "");
+    (screen, child.wait().unwrap().code())
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use agon_core::Invalid;
 use agon_host::visible_text;
 use reqwest::Url;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::errands::ITEMS_MAX;
@@ -14,16 +15,16 @@ const TIMEOUT_S_MAX: f64 = 60.0;
 const MAX_BYTES_MAX: u64 = 16 << 20;
 
 /// One `[pulse.NAME]`: a source of current topics.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PulseConfig {
     /// The address, with `http://` or `https://`. Set either this or `file`.
     pub url: Option<String>,
-    /// The file to read.
+    /// The file to read. Set either this or `url`.
     pub file: Option<PathBuf>,
-    /// The format. Guessed from the content if it is not set.
+    /// The format. By default it is recognized from the content.
     pub format: Option<PulseFormat>,
-    /// For JSON: the pointer to the list of entries, such as `/data/articles`. The default is the document itself or its
+    /// For JSON: the pointer to the list of entries, such as `/data/articles`. By default the document itself or its
     /// `items`.
     pub items: Option<String>,
     /// For JSON: the field with an entry's title. A field is a name, or a pointer such as `/meta/title`.
@@ -34,7 +35,7 @@ pub struct PulseConfig {
     pub link: Option<String>,
     /// For JSON: the field with an entry's date.
     pub at: Option<String>,
-    /// How long the source may take. The debate waits for it.
+    /// How many seconds the source may take. The debate waits for it.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
     /// The most bytes to read.
@@ -43,16 +44,17 @@ pub struct PulseConfig {
     /// The most entries that a debate gets.
     #[serde(default = "default_limit")]
     pub limit: usize,
-    /// The environment variable with the key to send as `Authorization: Bearer`.
+    /// The name of the environment variable with the key to send as `Authorization: Bearer`.
     pub key_env: Option<String>,
 }
 
 /// The format of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PulseFormat {
     /// RSS of any version, including RSS 1.0 (RDF).
     Rss,
+    /// Atom.
     Atom,
     /// Any JSON document with a list of entries, such as a JSON Feed.
     Json,

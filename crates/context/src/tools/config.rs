@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use agon_core::Invalid;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{fetch, files};
@@ -12,20 +13,20 @@ use super::{fetch, files};
 pub type ToolsConfig = BTreeMap<String, ToolConfig>;
 
 /// One `[tools.NAME]`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolConfig {
-    /// For `files`: the folder that seats may read. The default is the working directory.
+    /// For `files`: the folder that seats may read. By default the folder that Agon was started in.
     pub root: Option<PathBuf>,
     /// For `fetch`: the hosts that seats may reach: `docs.example.org`, `*.example.org`, `127.0.0.1:8080`.
     pub allow: Vec<String>,
     /// For an MCP server: the program and its arguments. There is no shell.
     pub command: Vec<String>,
-    /// The environment variables that the program gets in addition to `PATH`, `HOME`, `LANG` and `TMPDIR`.
+    /// For an MCP server that is a program: the environment variables that it gets in addition to `PATH`, `HOME`, `LANG` and `TMPDIR`.
     pub env: Vec<String>,
-    /// For an MCP server: its address, which speaks streamable HTTP.
+    /// For an MCP server that speaks streamable HTTP: its address.
     pub url: Option<String>,
-    /// The environment variable that holds the key for the address.
+    /// The name of the environment variable that holds the key for `url`.
     pub key_env: Option<String>,
 }
 

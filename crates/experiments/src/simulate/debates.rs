@@ -77,6 +77,9 @@ pub enum SimulationError {
     System(String),
 }
 
+/// What is called after each debate, to show the progress.
+pub type DebateCounter<'a> = &'a (dyn Fn() + Send + Sync);
+
 /// A kind of debate, to be held many times.
 #[derive(Clone)]
 pub struct SimulatedDebates {
@@ -149,6 +152,16 @@ impl SimulatedDebates {
     /// Holds `trials` debates on the caller's runtime and reads each from its log. The same seed gives the same observations, on any
     /// number of threads.
     pub async fn hold(&self, trials: usize, seed: u64) -> Result<Vec<DebateObservation>, SimulationError> {
+        self.hold_counted(trials, seed, &|| {}).await
+    }
+
+    /// The same; `on_debate` is called after each.
+    pub(super) async fn hold_counted(
+        &self,
+        trials: usize,
+        seed: u64,
+        on_debate: DebateCounter<'_>,
+    ) -> Result<Vec<DebateObservation>, SimulationError> {
         let debates = Arc::new(self.clone());
         let (mut running, mut waiting) = (JoinSet::new(), 0..trials);
         let mut all: Vec<(usize, DebateObservation)> = Vec::with_capacity(trials);
@@ -161,6 +174,7 @@ impl SimulatedDebates {
             let ended: Result<_, SimulationError> =
                 ended.map_err(|why| SimulationError::System(why.to_string()))?;
             all.push(ended?);
+            on_debate();
         }
         all.sort_by_key(|(trial, _)| *trial);
         Ok(all.into_iter().map(|(_, observation)| observation).collect())

@@ -3,7 +3,9 @@
 use agon_core::Invalid;
 use serde::{Deserialize, Serialize};
 
-use super::debates::{SimulatedDebates, SimulationError, simulated_protocol, simulated_protocols};
+use super::debates::{
+    DebateCounter, SimulatedDebates, SimulationError, simulated_protocol, simulated_protocols,
+};
 use super::estimates::{PlantedEstimate, ShareEstimate, estimates};
 use super::neutral::{NeutralUpdating, neutral_updating};
 use super::observation::{DebateObservation, FlipCounts};
@@ -137,14 +139,35 @@ impl CurvePoint {
     }
 }
 
-/// Carries out a plan.
-pub async fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, SimulationError> {
+impl SimulationPlan {
+    /// How many debates it takes.
+    pub fn debates(&self) -> usize {
+        let evidence = if self.has_evidence_bar() { 2 } else { 0 };
+        let curves =
+            simulated_protocols().filter(|_| self.curve).map(|(_, play)| 2 * play.seat_counts().len());
+        self.trials * (1 + evidence + curves.sum::<usize>())
+    }
+
+    /// Whether the protocol has a rule that a change of mind needs evidence, and the population has changes of both kinds.
+    fn has_evidence_bar(&self) -> bool {
+        let SimulatedPopulation { flips, conformity, persuadable, .. } = self.population;
+        let has_rule =
+            simulated_protocol(&self.protocol).is_ok_and(|(_, play)| play.evidence_rule().is_some());
+        has_rule && flips + conformity > 0.0 && persuadable > 0.0
+    }
+}
+
+/// Carries out a plan. `on_debate` is called after each debate.
+pub async fn simulate(
+    plan: &SimulationPlan,
+    on_debate: DebateCounter<'_>,
+) -> Result<SimulationFindings, SimulationError> {
     if plan.trials == 0 {
         return Err(Invalid::new("trials is 0: hold at least one debate").into());
     }
     let population = &plan.population;
-    let held =
-        SimulatedDebates::new(&plan.protocol, population, plan.rounds)?.hold(plan.trials, plan.seed).await?;
+    let debates = SimulatedDebates::new(&plan.protocol, population, plan.rounds)?;
+    let held = debates.hold_counted(plan.trials, plan.seed, on_debate).await?;
     let votes: f64 = held.iter().map(DebateObservation::first_vote).sum();
     let count = |vote: f64, verdict: bool| {
         held.iter().filter(|seen| seen.first_vote() == vote && seen.is_right() == verdict).count()
@@ -155,7 +178,8 @@ pub async fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, Simul
     };
     let mut curves = Vec::new();
     for (protocol, _) in simulated_protocols().filter(|_| plan.curve) {
-        curves.push(adversary_curve(protocol.info().name, population, plan.trials, plan.seed).await?);
+        let name = protocol.info().name;
+        curves.push(adversary_curve(name, population, plan.trials, plan.seed, on_debate).await?);
     }
     Ok(SimulationFindings {
         first_round_vote: ShareEstimate::of_count(votes, held.len()),
@@ -165,7 +189,7 @@ pub async fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, Simul
         recovered: recovered(population, &held, plan.seed),
         rounds: rounds(&held, plan.seed),
         flips: held.iter().fold(FlipCounts::default(), |sum, seen| sum + seen.flips),
-        evidence_bar: evidence_bar(plan).await?,
+        evidence_bar: evidence_bar(plan, on_debate).await?,
         neutral: counting(0.0),
         drifting: (population.drift > 0.0).then(|| counting(population.drift)),
         curves,
@@ -219,13 +243,15 @@ fn rounds(held: &[DebateObservation], seed: u64) -> Vec<RoundFigures> {
 }
 
 /// The evidence bar of a plan; `None` if the protocol has no such rule, or if the population has no changes of both kinds.
-async fn evidence_bar(plan: &SimulationPlan) -> Result<Option<EvidenceBar>, SimulationError> {
-    let (_, play) = simulated_protocol(&plan.protocol)?;
-    let SimulatedPopulation { flips, conformity, persuadable, .. } = plan.population;
-    if play.evidence_rule().is_none() || flips + conformity <= 0.0 || persuadable <= 0.0 {
+async fn evidence_bar(
+    plan: &SimulationPlan,
+    on_debate: DebateCounter<'_>,
+) -> Result<Option<EvidenceBar>, SimulationError> {
+    if !plan.has_evidence_bar() {
         return Ok(None);
     }
-    measure_evidence_bar(&plan.protocol, &plan.population, plan.trials, plan.seed).await.map(Some)
+    let SimulationPlan { protocol, population, trials, seed, .. } = plan;
+    measure_evidence_bar(protocol, population, *trials, *seed, on_debate).await.map(Some)
 }
 
 /// Holds debates under the rule that a change of mind needs evidence: once among seats that change their minds for anything but
@@ -235,6 +261,7 @@ pub async fn measure_evidence_bar(
     population: &SimulatedPopulation,
     trials: usize,
     seed: u64,
+    on_debate: DebateCounter<'_>,
 ) -> Result<EvidenceBar, SimulationError> {
     let without = SimulatedPopulation { persuadable: 0.0, adversary: None, ..population.clone() };
     let with = SimulatedPopulation {
@@ -254,7 +281,7 @@ pub async fn measure_evidence_bar(
     for population in [&without, &with] {
         let debates = SimulatedDebates::with_evidence_rule(protocol, population)?
             .ok_or_else(|| Invalid(format!("{protocol} has no rule that a change of mind needs evidence")))?;
-        let held = debates.hold(trials, seed).await?;
+        let held = debates.hold_counted(trials, seed, on_debate).await?;
         let sum = |of: fn(&DebateObservation) -> usize| held.iter().map(of).sum::<usize>();
         blocked.push(ShareEstimate::of_count(sum(|seen| seen.reverted) as f64, sum(|seen| seen.flips.flips)));
     }
@@ -269,6 +296,7 @@ pub async fn adversary_curve(
     population: &SimulatedPopulation,
     trials: usize,
     seed: u64,
+    on_debate: DebateCounter<'_>,
 ) -> Result<AdversaryCurve, SimulationError> {
     let (_, play) = simulated_protocol(protocol)?;
     let mut points = Vec::new();
@@ -276,8 +304,10 @@ pub async fn adversary_curve(
         let adversary = Some(population.adversary.unwrap_or_default());
         let attacked = SimulatedPopulation { seats, adversary, ..population.clone() };
         let honest = SimulatedPopulation { adversary: None, ..attacked.clone() };
-        let honest = SimulatedDebates::new(protocol, &honest, None)?.hold(trials, seed).await?;
-        let attacked = SimulatedDebates::new(protocol, &attacked, None)?.hold(trials, seed).await?;
+        let honest = SimulatedDebates::new(protocol, &honest, None)?;
+        let honest = honest.hold_counted(trials, seed, on_debate).await?;
+        let attacked = SimulatedDebates::new(protocol, &attacked, None)?;
+        let attacked = attacked.hold_counted(trials, seed, on_debate).await?;
         let votes: f64 = attacked.iter().map(DebateObservation::first_vote).sum();
         points.push(CurvePoint {
             seats,

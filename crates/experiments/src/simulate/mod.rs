@@ -21,7 +21,7 @@ pub mod seat_behaviour;
 mod simulated_models;
 pub mod text;
 
-pub use debates::{SimulatedDebates, SimulationError, simulated_protocols};
+pub use debates::{DebateCounter, SimulatedDebates, SimulationError, simulated_protocols};
 pub use findings::{SimulationFindings, SimulationPlan, simulate};
 pub use seat_behaviour::{SimulatedAdversary, SimulatedPopulation};
 pub use text::text;

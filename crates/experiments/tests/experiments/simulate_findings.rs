@@ -1,5 +1,7 @@
 //! What whole debates of simulated seats show: the martingale, the evidence bar, an adversary.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use agon_experiments::simulate::findings::{adversary_curve, measure_evidence_bar};
 use agon_experiments::simulate::{SimulatedDebates, SimulatedPopulation, SimulationPlan, simulate};
 
@@ -13,7 +15,7 @@ async fn the_evidence_bar_blocks_every_bare_change_and_no_evidenced_one() {
             persuadable: 0.4,
             ..SimulatedPopulation::default()
         };
-        let bar = measure_evidence_bar("review", &population, 60, seed).await.unwrap();
+        let bar = measure_evidence_bar("review", &population, 60, seed, &|| {}).await.unwrap();
         println!("seed {seed}: {bar:?}");
         let blocked = (bar.bare_blocked.share, bar.evidenced_blocked.share);
         assert_eq!(blocked, (Some(1.0), Some(0.0)), "seed {seed}");
@@ -34,7 +36,7 @@ async fn without_the_evidence_rule_bare_changes_stand() {
 async fn a_protocol_without_an_evidence_rule_has_no_evidence_bar() {
     let population = SimulatedPopulation::default();
     assert!(SimulatedDebates::with_evidence_rule("deep", &population).unwrap().is_none());
-    let why = measure_evidence_bar("deep", &population, 1, 1).await.unwrap_err().to_string();
+    let why = measure_evidence_bar("deep", &population, 1, 1, &|| {}).await.unwrap_err().to_string();
     assert_eq!(why, "deep has no rule that a change of mind needs evidence");
 }
 
@@ -44,7 +46,10 @@ async fn debates_of_seats_that_count_follow_the_urn() {
     let population = SimulatedPopulation { neutral: true, ..SimulatedPopulation::default() };
     let plan =
         SimulationPlan { rounds: Some(5), trials: 150, seed: 1, population, ..SimulationPlan::default() };
-    let findings = simulate(&plan).await.unwrap();
+    let counted = AtomicUsize::new(0);
+    let count = || drop(counted.fetch_add(1, Ordering::Relaxed));
+    let findings = simulate(&plan, &count).await.unwrap();
+    assert_eq!(counted.into_inner(), plan.debates());
     assert!(findings.recovered.iter().all(|one| one.within != Some(false)), "{:?}", findings.recovered);
     let votes = [0.683, 0.667, 0.662, 0.659, 0.657, 0.656];
     assert_eq!(findings.rounds.len(), votes.len());
@@ -63,7 +68,7 @@ async fn one_adversary_makes_the_verdicts_worse() {
     for (protocol, expected) in
         [("review", &[2, 3, 4, 5, 6, 7][..]), ("deep", &[2, 3, 4, 5, 6, 7]), ("panel", &[3, 5, 7])]
     {
-        let curve = adversary_curve(protocol, &population, 16, 1).await.unwrap();
+        let curve = adversary_curve(protocol, &population, 16, 1, &|| {}).await.unwrap();
         let seats: Vec<usize> = curve.points.iter().map(|point| point.seats).collect();
         assert_eq!(seats, expected);
         let lost: f64 = curve.points.iter().map(|point| point.loss()).sum();

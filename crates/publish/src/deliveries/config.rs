@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use agon_core::{Invalid, Status};
 use agon_host::visible_text;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::destination::{Destination, ReportFormat, WebAddress, is_section_name};
@@ -15,38 +16,38 @@ const HOOK_KEY_CHARS: usize = 12;
 const COMMAND_FORM: &str = "command is the program and its arguments, such as [\"notify\", \"--json\"]";
 
 /// One `[destinations.NAME]`.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DestinationConfig {
-    /// What it is. By default, a program if there is a `command`, a file if there is a `dir`, and otherwise a callback.
+    /// What it is. By default a program if there is a `command`, a file if there is a `dir`, and otherwise a callback.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<DestinationKind>,
-    /// Its address. The address of a chat contains a secret and is better kept in a variable.
+    /// For a callback or a chat: its address. The address of a chat contains a secret, so keep it in a variable and use `url_env`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The environment variable with its address.
+    /// The name of the environment variable that holds the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_env: Option<String>,
-    /// The environment variable with the secret that signs a callback. By default,
-    /// [`CALLBACK_SECRET`](super::signature::CALLBACK_SECRET) if that is set.
+    /// The name of the environment variable with the secret that signs a callback. By default `AGON_CALLBACK_SECRET`, if that
+    /// is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
-    /// The program and its arguments. They are not read by a shell.
+    /// For a program: the program and its arguments. There is no shell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// The folder for the files. Each file is named after its debate.
+    /// For files: the folder. Each file is named after its debate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dir: Option<PathBuf>,
-    /// The format of the files.
+    /// For files: the format. By default `json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<ReportFormat>,
-    /// How long an attempt may take.
+    /// How many seconds an attempt may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
 
 /// What a destination is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DestinationKind {
     /// A server that receives the outcome.
@@ -165,7 +166,7 @@ impl std::fmt::Debug for DestinationConfig {
 }
 
 /// One of the `[[hooks]]`: what happens after debates.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookConfig {
     /// Its name in the list of deliveries.
@@ -174,22 +175,22 @@ pub struct HookConfig {
     /// The endings after which it runs.
     #[serde(default)]
     pub on: HookTrigger,
-    /// The protocols after which it runs; `None` for all.
+    /// The protocols after which it runs. By default all.
     #[serde(default)]
     pub protocols: Option<Vec<String>>,
-    /// A program and its arguments. They are not read by a shell.
+    /// A program that reads the outcome, and its arguments. There is no shell.
     #[serde(default)]
     pub command: Option<Vec<String>>,
-    /// An address that receives the outcome, or the NAME of a `[destinations.NAME]`.
+    /// An address that receives the outcome, or the name of one of the `[destinations]`.
     #[serde(default)]
     pub webhook: Option<String>,
-    /// A file to write.
+    /// A file to write for each debate.
     #[serde(default)]
     pub export: Option<ExportConfig>,
 }
 
 /// The ending of a debate that a hook runs after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HookTrigger {
     /// With a verdict.
@@ -216,9 +217,10 @@ impl HookTrigger {
 }
 
 /// A file for each debate, named after it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportConfig {
+    /// Its format.
     #[serde(default)]
     pub format: ReportFormat,
     /// The folder, which is created if needed.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use agon_core::Invalid;
 use agon_host::visible_text;
 use reqwest::Url;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where an outcome goes. When it is displayed, only the host of an address is shown, because the rest may be a secret.
@@ -31,18 +32,20 @@ pub enum Destination {
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebAddress(Url);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReportFormat {
     /// The outcome as JSON.
     #[default]
     Json,
+    /// Markdown; `md` for short.
     #[serde(alias = "md")]
     Markdown,
     /// A complete HTML page.
     Html,
+    /// The outcome as YAML.
     Yaml,
-    /// Plain text.
+    /// Plain text; `txt` for short.
     #[serde(alias = "txt")]
     Text,
 }

@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use super::keys::{InvalidKey, PublicKey, SecretKey};
 
-const KEY_FILE: &str = "agon.key";
+/// The name of the private key in its folder.
+pub const KEY_FILE: &str = "agon.key";
 const PUBLIC_FILE: &str = "agon.pub";
 const LOCK_FILE: &str = "lock";
 const RETIRED_FOLDER: &str = "retired";

@@ -28,7 +28,7 @@ pub mod secrets;
 pub mod statement;
 pub mod verify;
 
-pub use keyring::{KeyStanding, Keyring, KeyringError, KnownKey};
+pub use keyring::{KEY_FILE, KeyStanding, Keyring, KeyringError, KnownKey};
 pub use keys::{InvalidKey, PublicKey, SecretKey};
 pub use receipt::{IssueError, LoggedRecord, Receipt, ReceiptSubject, is_receipt, issue};
 pub use secrets::KnownSecret;

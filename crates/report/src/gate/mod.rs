@@ -1,9 +1,11 @@
 //! The verdict of a gate for a pipeline.
 //!
-//! Annotations, a SARIF file and a JUnit report are three ways to write one [`PipelineReport`], in which all text is cleaned and
-//! the findings are sorted.
+//! Annotations, reports and a comment are ways to write one [`PipelineReport`], in which all text is cleaned and the findings are
+//! sorted.
 
+mod comment;
 mod github;
+mod gitlab;
 mod junit;
 mod sarif;
 
@@ -19,22 +21,28 @@ use crate::report_source::ReportSource;
 pub enum GateFormat {
     /// Commands that a GitHub workflow shows as annotations, and a few lines for the log.
     Github,
+    /// A code quality report, which GitLab shows in a merge request.
+    Gitlab,
     /// A SARIF 2.1.0 file, for code scanning.
     Sarif,
     /// A JUnit report: one test for the verdict and one for each judge.
     Junit,
+    /// A summary in Markdown, short enough for a comment on a pull request.
+    Comment,
 }
 
 impl GateFormat {
     /// The names of the formats on the command line.
-    pub const NAMES: [&str; 3] = ["github", "sarif", "junit"];
+    pub const NAMES: [&str; 5] = ["github", "gitlab", "sarif", "junit", "comment"];
 
     /// The format of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "github" => Some(Self::Github),
+            "gitlab" => Some(Self::Gitlab),
             "sarif" => Some(Self::Sarif),
             "junit" => Some(Self::Junit),
+            "comment" => Some(Self::Comment),
             _ => None,
         }
     }
@@ -43,8 +51,9 @@ impl GateFormat {
 /// The debate has no verdict for a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the formats github, sarif and junit need a verdict that a pipeline can follow, and this debate ({protocol}) gives none: \
-     choose another format, such as json"
+    "the formats {} need a verdict that a pipeline can follow, and this debate ({protocol}) gives none: choose another format, \
+     such as json",
+    GateFormat::NAMES.join(", ")
 )]
 pub struct NotAGate {
     /// The protocol of the debate.
@@ -59,8 +68,10 @@ pub fn gate_report(source: &ReportSource<'_>, format: GateFormat) -> Result<Stri
     let report = PipelineReport::new(source, gate);
     Ok(match format {
         GateFormat::Github => github::annotations(&report),
+        GateFormat::Gitlab => gitlab::report(&report),
         GateFormat::Sarif => sarif::file(&report),
         GateFormat::Junit => junit::report(&report),
+        GateFormat::Comment => comment::summary(source, &report),
     })
 }
 

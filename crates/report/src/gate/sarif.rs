@@ -48,7 +48,7 @@ pub(super) fn file(review: &PipelineReport) -> String {
 }
 
 /// A finding's rule is its category, so that viewers can filter by it; without a category, its severity.
-fn rule_of(finding: &GateFinding) -> (String, String) {
+pub(super) fn rule_of(finding: &GateFinding) -> (String, String) {
     let severity = finding.severity.as_str();
     let category = finding.category.as_ref().map(|category| (folded(category).replace(' ', "-"), category));
     match category {
@@ -138,7 +138,7 @@ fn encoded(path: &str) -> String {
 }
 
 /// The same for the same finding in the next run, even if its line or punctuation differs.
-fn fingerprint(finding: &GateFinding) -> String {
+pub(super) fn fingerprint(finding: &GateFinding) -> String {
     let file = finding.file.as_ref().map_or(String::new(), |file| uri(file));
     sha256(&format!("{file}\n{}", folded(&finding.description)))
 }

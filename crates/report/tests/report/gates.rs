@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::samples::{self, DebateLog, ReadDebate, brief};
 use crate::terminal::outcome;
 
-fn finding(severity: GateSeverity, description: &str, judges: &[&str]) -> GateFinding {
+pub(crate) fn finding(severity: GateSeverity, description: &str, judges: &[&str]) -> GateFinding {
     GateFinding {
         severity,
         description: description.into(),
@@ -47,7 +47,7 @@ fn judge(name: &str, verdict: Option<&str>, insight: &str, findings: Vec<GateFin
 }
 
 /// A gate that fails, with a finding of every kind in no order.
-fn failed() -> GateReport {
+pub(crate) fn failed() -> GateReport {
     let limiting = GateFinding {
         category: Some("Authentication".into()),
         recommendation: Some("Count attempts by account and by address.".into()),
@@ -96,14 +96,14 @@ fn failed() -> GateReport {
 const LIMITING: usize = 1;
 
 /// A debate with this gate.
-fn gated(gate: GateReport) -> ReadDebate {
+pub(crate) fn gated(gate: GateReport) -> ReadDebate {
     let mut log = DebateLog::open(brief(&[]));
     log.push(Event::Closed { outcome: Box::new(outcome(json!({}))) }, 6_230);
     let view = DebateView { gate: Some(gate), ..DebateView::default() };
     ReadDebate::with_view(agon_protocols::find("review").unwrap(), log.debate, view)
 }
 
-fn written(read: &ReadDebate, format: GateFormat) -> String {
+pub(crate) fn written(read: &ReadDebate, format: GateFormat) -> String {
     gate_report(&read.source(), format).unwrap()
 }
 
@@ -267,13 +267,14 @@ fn a_debate_that_is_no_gate_is_refused() {
     let read = samples::converged().read();
     let refused = gate_report(&read.source(), GateFormat::Sarif);
     assert_eq!(refused, Err(NotAGate { protocol: "deep".into() }));
-    assert_snapshot!(refused.unwrap_err(), @"the formats github, sarif and junit need a verdict that a pipeline can follow, and this debate (deep) gives none: choose another format, such as json");
+    assert_snapshot!(refused.unwrap_err(), @"the formats github, gitlab, sarif, junit, comment need a verdict that a pipeline can follow, and this debate (deep) gives none: choose another format, such as json");
 }
 
 #[test]
 fn a_format_is_chosen_by_its_name() {
-    let known = [GateFormat::Github, GateFormat::Sarif, GateFormat::Junit].map(Some);
-    assert_eq!(GateFormat::NAMES.map(GateFormat::from_name), known);
+    let known =
+        [GateFormat::Github, GateFormat::Gitlab, GateFormat::Sarif, GateFormat::Junit, GateFormat::Comment];
+    assert_eq!(GateFormat::NAMES.map(GateFormat::from_name), known.map(Some));
     assert_eq!(GateFormat::from_name("xml"), None);
 }
 
@@ -486,7 +487,7 @@ fn a_judge_that_warns_fails_its_test_only_if_the_gate_fails_on_warnings() {
 }
 
 /// The gate with every text replaced by the next of `strings`.
-fn scrambled(mut gate: GateReport, strings: &[String]) -> GateReport {
+pub(crate) fn scrambled(mut gate: GateReport, strings: &[String]) -> GateReport {
     let mut next = strings.iter().cycle();
     let mut replace = |text: &mut String| text.clone_from(next.next().unwrap());
     let scramble_finding = |finding: &mut GateFinding, replace: &mut dyn FnMut(&mut String)| {
@@ -518,7 +519,7 @@ fn scrambled(mut gate: GateReport, strings: &[String]) -> GateReport {
     gate
 }
 
-fn hostile() -> impl Strategy<Value = String> {
+pub(crate) fn hostile() -> impl Strategy<Value = String> {
     let pieces = "::¦error¦##[¦]¦\n¦\r¦\r\n¦ ¦%0A¦%¦]]>¦<![CDATA[¦<!--¦&¦&#0;¦\"¦'¦\0¦\u{1b}[31m¦\u{fffe}¦\u{ffff}¦\u{2028}¦\u{85}¦\
         \u{202e}¦\u{feff}¦\u{200b}¦#¦[¦critical¦word¦\u{1f600}¦\t¦a.py¦C:\\¦/¦\\¦,¦=";
     let pieces: Vec<&str> = pieces.split('¦').collect();

@@ -137,7 +137,7 @@ fn poisoned_reply(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, text: &st
 }
 
 /// A debate of any protocol with `text` in every field that a person, a file or a model can fill.
-fn poisoned_everywhere(protocol: &'static dyn Protocol, text: &str) -> ReadDebate {
+pub(crate) fn poisoned_everywhere(protocol: &'static dyn Protocol, text: &str) -> ReadDebate {
     let mut brief = protocols::brief(protocol);
     brief.question.push_str(text);
     for file in &mut brief.files {

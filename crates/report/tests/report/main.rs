@@ -4,6 +4,7 @@
 
 mod browser;
 mod chromium;
+mod comments;
 mod evidence;
 mod excerpts;
 mod files;

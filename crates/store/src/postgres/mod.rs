@@ -13,7 +13,7 @@ mod appends;
 mod group_commit;
 mod ownership;
 mod reader_pool;
-mod schema;
+pub(crate) mod schema;
 mod server;
 mod server_health;
 mod word_index;

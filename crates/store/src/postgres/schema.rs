@@ -4,7 +4,7 @@ use crate::sql::{SqlDatabase, SqlResult, sql_values};
 use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, in the table `agon_schema`. To change the tables, raise it and add to [`MIGRATIONS`].
-const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 1;
 
 /// What makes of a version the next one, beginning with version 1.
 const MIGRATIONS: [&str; 0] = [];

@@ -6,10 +6,10 @@ use crate::store_fault::StoreFault;
 
 /// The version of the tables in `schema.sql`, SQLite's `user_version`. Versions 1 to 3 were those of agon's first
 /// edition. To change the tables, raise it and migrate files of version 4 and later.
-const VERSION: i64 = 7;
+pub(crate) const VERSION: i64 = 7;
 
 /// The first version that can be brought up to date.
-const OLDEST_VERSION: i64 = 4;
+pub(crate) const OLDEST_VERSION: i64 = 4;
 
 /// What makes of a version the next one, beginning with [`OLDEST_VERSION`].
 const MIGRATIONS: [&str; 3] = [

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
+use crate::cli::progress::TaskProgress;
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "audit", group: VerbGroup::ManyDebates, command, run };
@@ -77,7 +78,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let file = args.get_one::<PathBuf>("file").cloned().unwrap_or_default();
     output::check_svg_name(args.get_one("plot"))?;
     let file_error = |trouble: AuditError| CliError::file(&file, trouble);
+    let progress = TaskProgress::start("reading the table", false);
     let table = AuditTable::open(&file).map_err(file_error)?;
+    progress.set_message(" and drawing the intervals");
     let word = |name: &str| args.get_one::<String>(name).cloned();
     let list = |name: &str| args.get_many::<String>(name).into_iter().flatten().cloned().collect();
     let default = BootstrapOptions::default();
@@ -97,6 +100,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             threads: None,
         };
         let audit = audit_judges(&table, &options).map_err(file_error)?;
+        drop(progress);
         let text = agon_report::audit::judges(&audit, &style);
         return print_audit(args, &audit, text, || agon_report::audit::judges_svg(&audit));
     }
@@ -108,6 +112,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         threads: None,
     };
     let audit = audit_votes(&table, &options).map_err(file_error)?;
+    drop(progress);
     let text = agon_report::audit::votes(&audit, &style);
     print_audit(args, &audit, text, || agon_report::audit::votes_svg(&audit))
 }

@@ -25,8 +25,8 @@ use crate::cli::debate_reading::outcome_document;
 use crate::cli::deliveries::DeliveryBindings;
 use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use crate::cli::limits::{parse_usd, whole_number};
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
-use crate::cli::terminal_pause::terminal;
 use crate::cli::{output, seat_models, signals, table_tools, telemetry};
 use crate::worker::debate_allowances::{AllowanceVerdict, DebateAllowances, HeldAllowance};
 use crate::worker::remote_debates::RemoteDebates;
@@ -169,7 +169,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
-        shows_progress: !app.flag("quiet") && output::stderr_is_live(),
+        is_quiet: app.flag("quiet"),
         store_option: app.store_option(),
     };
     let status = block_on(batch.run(lines, out, record))??;
@@ -195,7 +195,7 @@ struct DebateBatch {
     /// The workers that hold the debates instead of this process.
     workers: Option<BatchWorkers>,
     concurrency: usize,
-    shows_progress: bool,
+    is_quiet: bool,
     store_option: String,
 }
 
@@ -231,10 +231,13 @@ impl DebateBatch {
         let signals = tokio::spawn(signals::watch(stop.clone(), output::note, farewell));
         let mut progress = BatchProgress {
             total: lines.len(),
-            is_shown: self.shows_progress,
+            done: 0,
+            failed: 0,
+            used_up: None,
+            resumable: Vec::new(),
+            shown: TaskProgress::counting_beside_people("debates", lines.len(), self.is_quiet),
             has_file: record.is_some(),
             store_option,
-            ..BatchProgress::default()
         };
         let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
         let mut running = JoinSet::new();
@@ -482,7 +485,6 @@ impl BatchOutput {
 }
 
 /// How far the batch is.
-#[derive(Default)]
 struct BatchProgress {
     total: usize,
     done: usize,
@@ -490,7 +492,7 @@ struct BatchProgress {
     /// Why the budget of the batch is used up.
     used_up: Option<String>,
     resumable: Vec<String>,
-    is_shown: bool,
+    shown: TaskProgress,
     /// Whether the outcomes go to a file, so that the batch can go on.
     has_file: bool,
     store_option: String,
@@ -505,13 +507,9 @@ impl BatchProgress {
             self.done += 1;
             self.failed += usize::from(!finished.is_complete);
         }
-        // A person who is asked has the terminal alone. The next count will be shown.
-        if self.is_shown && !terminal().is_asking() {
-            let mut stderr = std::io::stderr().lock();
-            let (done, total, failed) = (self.done, self.total, self.failed);
-            // A closed stderr is no reason to stop.
-            drop(write!(stderr, "\r{done} of {total} debates, {failed} could not complete "));
-            drop(stderr.flush());
+        self.shown.set_done(self.done);
+        if self.failed > 0 {
+            self.shown.set_message(format!(", {} could not complete", self.failed));
         }
     }
 
@@ -525,9 +523,6 @@ impl BatchProgress {
     }
 
     fn finish(self, is_stopped: bool) -> u8 {
-        if self.is_shown {
-            output::note("");
-        }
         if is_stopped {
             output::note(&format!(
                 "interrupted after {} of {} debates; the logs are kept",

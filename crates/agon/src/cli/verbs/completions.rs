@@ -1,11 +1,11 @@
-//! `agon completions`: a script that completes verbs and options in a shell.
+//! `agon completions`: a script that completes verbs, options, models and debates in a shell.
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
-use crate::cli::output;
+use crate::cli::{completion, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "completions", group: VerbGroup::Setup, command, run };
 
@@ -15,14 +15,19 @@ fn command(command: Command) -> Command {
         .required(true)
         .value_parser(value_parser!(Shell))
         .help("The shell");
-    command.about("Print a completion script for a shell").arg(shell)
+    command
+        .about("Print a script that completes verbs, options, models and debates in a shell")
+        .after_help(
+            "bash: put `source <(agon completions bash)` into ~/.bashrc\n\
+             zsh:  put `source <(agon completions zsh)` into ~/.zshrc\n\
+             fish: put `agon completions fish | source` into ~/.config/fish/config.fish",
+        )
+        .arg(shell)
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let mut script = Vec::new();
     if let Some(shell) = args.get_one::<Shell>("shell") {
-        clap_complete::generate(*shell, &mut crate::cli::command(), "agon", &mut script);
+        output::print(&completion::script(*shell)?)?;
     }
-    output::print(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

@@ -11,6 +11,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
 use crate::cli::errors::{CliError, EXIT_INCOMPLETE};
 use crate::cli::limits::{parse_seconds, whole_number};
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, clock, deliveries, output};
 
@@ -53,7 +54,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     }
     let patience =
         args.get_one::<u64>("patience").map_or(deliveries::PATIENCE, |ms| Duration::from_millis(*ms));
+    let progress = TaskProgress::start("delivering results", false);
     let report = block_on(deliveries::deliver(&store, None, patience))?;
+    drop(progress);
     let all = store.deliveries(None)?;
     print_deliveries(&app, &report, &all)?;
     let is_open = |delivery: &StoredDelivery| {

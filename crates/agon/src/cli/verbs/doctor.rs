@@ -1,5 +1,6 @@
 //! `agon doctor`: what Agon finds on this machine, and which providers it can reach.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_core::wording::counted;
@@ -12,10 +13,13 @@ use super::deliver::{delivery_document, delivery_table};
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, model_catalogue};
 use crate::cli::configuration::Configuration;
-use crate::cli::errors::CliError;
+use crate::cli::doctor_fixes::{DoctorFix, FixMode, FixResult};
+use crate::cli::errors::{CliError, EXIT_INCOMPLETE};
+use crate::cli::file_permissions::{PermissionProblem, PrivateFiles};
 use crate::cli::local_programs::{LocalProgram, local_programs};
 use crate::cli::model_files::{EmbeddedModelFiles, all_model_files};
-use crate::cli::paths::{process_env, store_file};
+use crate::cli::paths::{keys_folder, own_configuration, process_env, store_address, store_file};
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, output};
 
@@ -25,15 +29,22 @@ pub(super) const VERB: CliVerb = CliVerb { name: "doctor", group: VerbGroup::Set
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How many models the table names.
 const NAMED_MODELS_MAX: usize = 3;
+/// The exit status if the configuration or the store is wrong.
+const EXIT_WRONG: u8 = 2;
 
 fn command(command: Command) -> Command {
     command
         .about("Check the configuration, the store, the providers and the files of embedded models")
         .after_help(
             "A provider is asked for its list of models if its key is set or if it needs none.\n\
-             Exit status: 0, or 2 if the configuration or the store is wrong.",
+             With --fix it offers what it can do about what it found: fetch a model, write a configuration, repair the permissions of\n\
+             keys, the store and the file of tokens. It asks before each; without a terminal it only lists them.\n\
+             Exit status: 0, or 2 if the configuration or the store is wrong; 3 if something could not be fixed.",
         )
         .arg(arguments::switch("offline", "Ask no provider; only look at this machine"))
+        .arg(arguments::switch("fix", "Offer to fix what can be fixed"))
+        .arg(arguments::switch("yes", "Do everything that --fix offers").requires("fix"))
+        .arg(arguments::path_option("token-file", "FILE", "Also look at this file of tokens of `agon serve`"))
         .arg(arguments::json())
         .args(arguments::config_and_store())
 }
@@ -48,6 +59,7 @@ struct DoctorReport {
     model_files: Vec<EmbeddedModelFiles>,
     embeddings: EmbeddingsInUse,
     programs: Vec<LocalProgram>,
+    permissions: Vec<PermissionProblem>,
 }
 
 /// A provider, and what it answered if it was asked.
@@ -65,6 +77,20 @@ struct PriceSummary {
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
+    if let Some(file) = args.get_one::<PathBuf>("token-file").filter(|file| !file.exists()) {
+        return Err(CliError::file(file, "there is no such file: check the path"));
+    }
+    let report = examine(&app)?;
+    if !app.flag("fix") {
+        output::print_result(app.flag("json"), || report.document(), || report.text())?;
+        return Ok(report.status());
+    }
+    fix(&app, &report)
+}
+
+/// Looks at everything.
+fn examine(app: &App<'_>) -> Result<DoctorReport, CliError> {
+    let _progress = TaskProgress::start("looking at the providers and the store", false);
     let configuration = app.load_configuration();
     let fallback = Configuration::default();
     let used = configuration.as_ref().unwrap_or(&fallback);
@@ -82,7 +108,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         Ok(None) => (Ok(None), Vec::new()),
         Err(error) => (Err(error), Vec::new()),
     };
-    let report = DoctorReport {
+    Ok(DoctorReport {
+        permissions: private_files(app, configuration.as_ref().ok()).problems(),
         configuration,
         store,
         dead_deliveries,
@@ -91,9 +118,64 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         model_files: all_model_files(),
         embeddings: catalogue.embeddings_in_use(),
         programs,
+    })
+}
+
+fn private_files(app: &App<'_>, configuration: Option<&Configuration>) -> PrivateFiles {
+    let store = app.args.get_one::<PathBuf>("db").map(|store| store.as_os_str());
+    let store = store_address(store, &process_env).ok();
+    PrivateFiles {
+        keys_folder: keys_folder(&process_env),
+        store: store.and_then(|store| store.file().map(Path::to_owned)),
+        configuration: configuration.and_then(|found| found.file.clone()),
+        token_file: app.args.get_one::<PathBuf>("token-file").cloned(),
+    }
+}
+
+/// Prints the report, and then fixes what can be fixed, as far as the user wants it.
+fn fix(app: &App<'_>, report: &DoctorReport) -> Result<u8, CliError> {
+    let fixes = report.fixes(app);
+    let (is_json, mode) = (app.flag("json"), FixMode::new(app.flag("yes"), app.flag("json")));
+    if !is_json {
+        output::print(&format!("{}\n{}", report.text(), fixes_heading(&fixes, mode)))?;
+    }
+    let mut results = Vec::new();
+    for fix in &fixes {
+        let result = fix.carry_out(mode, is_json);
+        match &result {
+            FixResult::Offered if !is_json => output::print(&format!("  {}\n", fix.what()))?,
+            FixResult::Done if !is_json => output::print(&format!("done: {}\n", fix.what()))?,
+            FixResult::Failed(why) if !is_json => output::print(&format!("not done: {why}\n"))?,
+            _ => {}
+        }
+        results.push(result);
+    }
+    if is_json {
+        let mut document = report.document();
+        let fixes = fixes.iter().zip(&results).map(|(fix, result)| fix.document(result)).collect::<Vec<_>>();
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("fixes".into(), json!(fixes));
+        }
+        output::print_json(&document)?;
+    }
+    if results.iter().any(|result| matches!(result, FixResult::Failed(_))) {
+        return Ok(EXIT_INCOMPLETE);
+    }
+    let is_changed = results.contains(&FixResult::Done);
+    // What was wrong may be right now.
+    let is_healthy = match is_changed && !report.is_healthy() {
+        true => app.load_configuration().is_ok() && app.store_to_read().and_then(examine_store).is_ok(),
+        false => report.is_healthy(),
     };
-    output::print_result(app.flag("json"), || report.document(), || report.text())?;
-    Ok(if report.is_healthy() { 0 } else { 2 })
+    Ok(if is_healthy { 0 } else { EXIT_WRONG })
+}
+
+fn fixes_heading(fixes: &[DoctorFix], mode: FixMode) -> String {
+    match (fixes, mode) {
+        ([], _) => "There is nothing that could be fixed here.\n".to_owned(),
+        (_, FixMode::List) => "Can be fixed; `agon doctor --fix --yes` does all of it\n".to_owned(),
+        (_, FixMode::Ask | FixMode::All) => String::new(),
+    }
 }
 
 /// The store's health, and the deliveries that were given up.
@@ -113,6 +195,41 @@ fn provider_statuses(catalogue: &ModelCatalogue, mut probes: Vec<ProviderProbe>)
 }
 
 impl DoctorReport {
+    fn status(&self) -> u8 {
+        if self.is_healthy() { 0 } else { EXIT_WRONG }
+    }
+
+    /// What can be done about what was found.
+    fn fixes(&self, app: &App<'_>) -> Vec<DoctorFix> {
+        let repairs = self.permissions.iter().cloned().map(DoctorFix::Repair);
+        let names_file = app.flag("no-config") || app.args.contains_id("config");
+        let is_missing = matches!(&self.configuration, Ok(found) if found.file.is_none());
+        let own = own_configuration(&process_env).filter(|_| is_missing && !names_file);
+        let models = self.model_files.iter().filter(|files| !app.flag("offline") && self.is_wanted(files));
+        let pull = |files: &EmbeddedModelFiles| DoctorFix::Pull {
+            name: files.name(),
+            about: format!("{}; {}", files.size_words(), files.purpose()),
+        };
+        repairs.chain(own.map(DoctorFix::WriteConfiguration)).chain(models.map(pull)).collect()
+    }
+
+    /// Whether the files of a model are worth a download: they are broken or half there, or nothing else does their work.
+    fn is_wanted(&self, files: &EmbeddedModelFiles) -> bool {
+        if files.is_ready() || !files.is_missing() {
+            return !files.is_ready();
+        }
+        let configured = self.configuration.as_ref().ok();
+        let names_models = configured.is_some_and(|found| !found.models.is_empty());
+        let names_embeddings =
+            configured.is_some_and(|found| found.models_config.embeddings.named().is_some());
+        let is_reachable =
+            |provider: &ProviderStatus| provider.info.key_present || provider.state_word() == "reachable";
+        match files.is_debater() {
+            true => !names_models && !self.providers.iter().any(is_reachable),
+            false => !names_embeddings,
+        }
+    }
+
     fn is_healthy(&self) -> bool {
         let is_sound = |health: &StoreHealth| health.integrity == "ok";
         self.configuration.is_ok()
@@ -141,6 +258,7 @@ impl DoctorReport {
             "embedded": self.model_files.iter().map(EmbeddedModelFiles::document).collect::<Vec<_>>(),
             "embeddings": {"in_use": embeddings, "why": why, "problem": problem},
             "commands": self.programs.iter().map(LocalProgram::document).collect::<Vec<_>>(),
+            "permissions": self.permissions.iter().map(PermissionProblem::document).collect::<Vec<_>>(),
         })
     }
 
@@ -158,6 +276,11 @@ impl DoctorReport {
             [row("what", "key", "state", "more"), self.configuration_row(), self.store_row()]
                 .into_iter()
                 .chain(self.store_detail_rows())
+                .chain(
+                    self.permissions
+                        .iter()
+                        .map(|problem| row("permissions", "", "wrong", &problem.sentence())),
+                )
                 .chain(providers)
                 .chain([self.prices_row()])
                 .chain(files)

@@ -118,7 +118,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         clerk: plan.clerk.clone(),
         plan_hash: plan.header().get("plan").and_then(Value::as_str).unwrap_or_default().to_owned(),
         concurrency: usize::try_from(concurrency.min(CONCURRENCY_MAX)).unwrap_or(1),
-        shows_progress: !app.flag("quiet") && output::stderr_is_live(),
+        is_quiet: app.flag("quiet"),
         retries_failed: app.flag("retry"),
     };
     let (new_rows, is_interrupted) = block_on(eval.run(trials, &mut results))??;
@@ -232,7 +232,7 @@ fn arm_builder(
 fn eval_store(app: &App<'_>, out: &Path) -> Result<DebateStore, CliError> {
     match app.args.contains_id("db") {
         true => app.store(),
-        false => open_store(&StoreAddress::File(out.with_extension("db"))),
+        false => open_store(&StoreAddress::File(out.with_extension("db")), app.flag("quiet")),
     }
 }
 

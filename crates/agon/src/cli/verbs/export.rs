@@ -15,7 +15,8 @@ use crate::cli::{arguments, output, receipts, telemetry};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "export", group: VerbGroup::StoredDebates, command, run };
 
-const FORMATS: [&str; 8] = ["md", "html", "json", "yaml", "github", "sarif", "junit", "otlp"];
+const FORMATS: [&str; 10] =
+    ["md", "html", "json", "yaml", "github", "gitlab", "sarif", "junit", "comment", "otlp"];
 
 fn command(command: Command) -> Command {
     let format = Arg::new("format")

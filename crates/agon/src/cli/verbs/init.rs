@@ -7,7 +7,7 @@ use clap::{ArgMatches, Command};
 
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
-use crate::cli::paths::CONFIGURATION_FILE;
+use crate::cli::paths::{self, CONFIGURATION_FILE};
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "init", group: VerbGroup::Setup, command, run };
@@ -30,16 +30,17 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             "agon.toml exists already: edit it, or overwrite it with `agon init --force`",
         ));
     }
-    output::write_file(file, &template())?;
-    output::note(
-        "wrote agon.toml; every line in it is a comment until you remove the #. Name it with --config agon.toml, or move it to your \
-         configuration folder",
-    );
+    output::write_file(file, &configuration_template())?;
+    let own = paths::own_configuration(&paths::process_env);
+    let own = own.map_or_else(|| "your configuration folder".to_owned(), |own| own.display().to_string());
+    output::note(&format!(
+        "wrote agon.toml; every line in it is a comment until you remove the #. Name it with --config agon.toml, or move it to {own}"
+    ));
     Ok(0)
 }
 
-/// The template with the protocols' names and options filled in.
-fn template() -> String {
+/// The template with the protocols' names and options filled in. All settings in it are comments.
+pub(crate) fn configuration_template() -> String {
     let infos = || agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.info());
     let first = infos().next().map_or("", |info| info.name);
     let role_model = |role: &&str| format!("#{role} = \"openai/MODEL-A|openai/MODEL-B\"\n");
@@ -68,7 +69,7 @@ fn protocol_section(info: &ProtocolInfo) -> String {
 #[cfg(test)]
 pub(crate) fn every_setting() -> String {
     // A line that begins with `#` and no space is a setting; with a space it is a comment.
-    let template = template();
+    let template = configuration_template();
     let lines = template.lines().map(|line| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
         _ => format!("{line}\n"),
@@ -90,7 +91,7 @@ mod tests {
             Configuration::load(ConfigurationSource::Named(&file), &|_| None)
                 .unwrap_or_else(|why| panic!("{why}\n{text}"))
         };
-        assert!(load(super::template()).models.is_empty());
+        assert!(load(super::configuration_template()).models.is_empty());
         let configuration = load(super::every_setting());
         assert!(
             !configuration.models.is_empty() && configuration.roles.len() == arguments::all_roles().len()

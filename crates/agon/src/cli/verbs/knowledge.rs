@@ -15,6 +15,7 @@ use crate::cli::app::App;
 use crate::cli::arguments::{count_limit, joined_words, limit_value};
 use crate::cli::document_sections::split_document;
 use crate::cli::errors::CliError;
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, clock, input, knowledge_index, output};
 
@@ -162,7 +163,9 @@ fn store_entries(app: &App<'_>, entries: Vec<NewKnowledge>) -> Result<u8, CliErr
         block_on(store.knowledge_forget(id))??;
     }
     // Entries can be found by words at once. If they cannot be indexed now, the next search does it.
+    let progress = TaskProgress::start("indexing entries", false);
     let note = block_on(knowledge_index::index_entries(catalogue, &store))?;
+    drop(progress);
     if app.flag("json") {
         output::print_json(&json!({"ids": ids, "forgotten": outdated}))?;
     } else {
@@ -249,6 +252,7 @@ fn find_entries(
     store: &DebateStore,
     words: &str,
 ) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
+    let _progress = TaskProgress::start("searching", false);
     block_on(knowledge_index::search(app.catalogue()?, store, words, limit_value(app.args)))?
 }
 

@@ -11,11 +11,14 @@ mod branch;
 mod completions;
 pub mod debate;
 mod deliver;
+mod demo;
 mod doctor;
 mod eval;
 pub(crate) mod export;
+pub mod help;
 mod init;
 pub use branch::branch_of;
+pub(crate) use init::configuration_template;
 #[cfg(test)]
 pub(crate) use init::every_setting;
 mod keys;
@@ -52,6 +55,8 @@ pub struct CliVerb {
 /// What a verb is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerbGroup {
+    /// Shows what Agon does and how it is used.
+    Learning,
     /// Reads or continues stored debates.
     StoredDebates,
     /// Serves debates to browsers and other programs.
@@ -63,13 +68,19 @@ pub enum VerbGroup {
 }
 
 /// The groups in the order of the help.
-pub const VERB_GROUPS: &[VerbGroup] =
-    &[VerbGroup::StoredDebates, VerbGroup::Servers, VerbGroup::ManyDebates, VerbGroup::Setup];
+pub const VERB_GROUPS: &[VerbGroup] = &[
+    VerbGroup::Learning,
+    VerbGroup::StoredDebates,
+    VerbGroup::Servers,
+    VerbGroup::ManyDebates,
+    VerbGroup::Setup,
+];
 
 impl VerbGroup {
     /// The heading in the help.
     pub fn title(self) -> &'static str {
         match self {
+            Self::Learning => "To learn",
             Self::StoredDebates => "Stored debates",
             Self::Servers => "For browsers and programs",
             Self::ManyDebates => "Many debates",
@@ -80,6 +91,8 @@ impl VerbGroup {
 
 /// Every verb that is not a protocol, in the order of the help.
 pub const VERBS: &[CliVerb] = &[
+    demo::VERB,
+    help::VERB,
     list::VERB,
     show::VERB,
     search::VERB,

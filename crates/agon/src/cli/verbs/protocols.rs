@@ -94,7 +94,8 @@ fn protocol_text(info: &ProtocolInfo) -> String {
     text
 }
 
-fn value_words(kind: OptionKind) -> String {
+/// What an option's value may be, in words.
+pub(crate) fn value_words(kind: OptionKind) -> String {
     match kind {
         OptionKind::Int(low, high) => format!("{low} to {high}"),
         OptionKind::Float(low, high) => format!("{low:?} to {high:?}"),

@@ -8,6 +8,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, StoredLog, protocol_of};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
+use crate::cli::progress::TaskProgress;
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "replay", group: VerbGroup::StoredDebates, command, run };
@@ -23,6 +24,7 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let handle = app.stored_debate()?;
+    let progress = TaskProgress::start("replaying the debate", false);
     let StoredLog { records, debate: Debate { brief, .. }, .. } = handle.read()?;
     let protocol = protocol_of(&brief)?;
     let debate = play::replay(protocol, &records).map_err(|reason| match reason {
@@ -35,6 +37,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         _ => CliError::Log { id: brief.id, reason: Box::new(reason) },
     })?;
     let reading = DebateReading::of(&debate)?;
+    drop(progress);
     let report = || terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
     output::print_result(app.flag("json"), || &reading.document, report)
 }

@@ -9,6 +9,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
 use crate::cli::arguments::{count_limit, joined_words, limit_value};
 use crate::cli::errors::CliError;
+use crate::cli::progress::TaskProgress;
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "search", group: VerbGroup::StoredDebates, command, run };
@@ -31,7 +32,11 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         return Err(CliError::input("there is no word to search for: name one or more"));
     }
     let hits = match app.store_to_read()? {
-        Some(store) => store.search_debates(&words, limit_value(args))?,
+        Some(store) => {
+            // The first search of a store that an older agon wrote indexes it.
+            let _progress = TaskProgress::start("searching", false);
+            store.search_debates(&words, limit_value(args))?
+        }
         None => Vec::new(),
     };
     if app.flag("json") {

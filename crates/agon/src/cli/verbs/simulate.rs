@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, output};
 
@@ -79,8 +80,11 @@ fn population_options() -> Vec<Arg> {
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let findings =
-        block_on(simulate(&simulation_plan(args)))?.map_err(|why| CliError::input(why.to_string()))?;
+    let plan = simulation_plan(args);
+    let progress = TaskProgress::counting("debates", plan.debates(), false);
+    let findings = block_on(simulate(&plan, &|| progress.add_one()))?;
+    drop(progress);
+    let findings = findings.map_err(|why| CliError::input(why.to_string()))?;
     output::print_result(args.get_flag("json"), || &findings, || text(&findings))
 }
 

@@ -11,6 +11,7 @@ use crate::cli::app::{App, open_store};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
 use crate::cli::paths::{process_env, store_address};
+use crate::cli::progress::TaskProgress;
 use crate::cli::runtime::block_on;
 use crate::cli::{arguments, clock, output};
 
@@ -62,7 +63,7 @@ fn copy_command() -> Command {
 fn copy(args: &ArgMatches) -> Result<u8, CliError> {
     let open = |name: &str| {
         let named = args.get_one::<PathBuf>(name).map(|store| store.as_os_str());
-        open_store(&store_address(named, &process_env)?)
+        open_store(&store_address(named, &process_env)?, false)
     };
     if let Some(file) = args.get_one::<PathBuf>("FROM").filter(|from| {
         StoreAddress::parse(from.as_os_str()).is_ok_and(|from| from.file().is_some_and(|file| !file.exists()))
@@ -72,9 +73,21 @@ fn copy(args: &ArgMatches) -> Result<u8, CliError> {
     let (from, to) = (open("FROM")?, open("TO")?);
     let given = args.get_many::<String>("ids").into_iter().flatten();
     let ids: Vec<String> = given.map(|id| from.find_debate(id)).collect::<Result<_, _>>()?;
-    let report = block_on(from.copy_to(&to, &ids))??;
+    let report = copy_with_progress(&from, &to, &ids)?;
     output::print_result(args.get_flag("json"), || json!(report), || copied_lines(&report))?;
     Ok(u8::from(!report.refused.is_empty()))
+}
+
+fn copy_with_progress(from: &DebateStore, to: &DebateStore, ids: &[String]) -> Result<CopyReport, CliError> {
+    let progress = TaskProgress::counting("copying debates", 0, false);
+    let on_debate = |done: usize, total: usize| {
+        progress.set_total(total);
+        progress.set_done(done);
+        if done == total {
+            progress.set_message("; making ratings and memories again");
+        }
+    };
+    Ok(block_on(from.copy_counted(to, ids, &on_debate))??)
 }
 
 fn copied_lines(report: &CopyReport) -> String {
@@ -111,7 +124,9 @@ fn prune(app: &App<'_>, args: &ArgMatches, store: &DebateStore) -> Result<u8, Cl
     let days = args.get_one::<u64>("older-than").copied().unwrap_or_default();
     let before = clock::rfc3339(clock::unix_seconds().saturating_sub(days.saturating_mul(DAY_S)));
     let is_dry = app.flag("dry-run");
+    let progress = TaskProgress::start("looking for old debates", false);
     let pruned = if is_dry { store.prunable(&before)? } else { block_on(store.prune(&before))?? };
+    drop(progress);
     output::print_result(
         app.flag("json"),
         || json!({"opened_before": before, "dry_run": is_dry, "debates": pruned}),
@@ -143,7 +158,9 @@ fn pruned_lines(pruned: &PrunedDebates, before: &str, is_dry: bool) -> String {
 }
 
 fn vacuum(app: &App<'_>, store: &DebateStore) -> Result<u8, CliError> {
+    let progress = TaskProgress::start("making the store smaller", false);
     let file = store.vacuum()?;
+    drop(progress);
     output::print_result(
         app.flag("json"),
         || json!(file),

@@ -13,6 +13,7 @@ use super::keys::read_key;
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::App;
 use crate::cli::errors::CliError;
+use crate::cli::progress::TaskProgress;
 use crate::cli::receipts::{keyring, keyring_error, verify_receipt};
 use crate::cli::verification::{
     FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file, read_log_text, replay_log,
@@ -75,6 +76,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let name = args.get_one::<OsString>("id").cloned().unwrap_or_default();
     let path = Path::new(&name);
+    let progress = TaskProgress::start("checking the log", false);
     if path.is_file()
         && let Some(status) = check_receipt(path, args)?
     {
@@ -95,6 +97,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         let not_replayed = replay_log(&records, &debate)?;
         Ok(IntactLog { records, debate, not_replayed, is_stored })
     });
+    drop(progress);
     let (document, sentence) = (|| result_document(&name, &checked), || result_sentence(&name, &checked));
     output::print_result(app.flag("json"), document, sentence)?;
     Ok(match &checked {

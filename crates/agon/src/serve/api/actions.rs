@@ -171,7 +171,7 @@ pub async fn resolve_debate(
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct ExportQuery {
-    /// `md`, `html`, `json`, `yaml`, `github`, `sarif`, `junit`, `otlp`: a trace, or `receipt`: a signed receipt with the log.
+    /// `md`, `html`, `json`, `yaml`, `github`, `gitlab`, `sarif`, `junit`, `comment`, `otlp`: a trace, or `receipt`: a signed receipt with the log.
     pub format: Option<String>,
 }
 
@@ -189,9 +189,9 @@ pub async fn export_debate(
     let id = state.host.find(&id).await?;
     let format = query.format.unwrap_or_else(|| "md".into());
     let (kind, ending) = match format.as_str() {
-        "md" => ("text/markdown; charset=utf-8", "md"),
+        "md" | "comment" => ("text/markdown; charset=utf-8", "md"),
         "html" => ("text/html; charset=utf-8", "html"),
-        "json" | "sarif" => ("application/json", "json"),
+        "json" | "gitlab" | "sarif" => ("application/json", "json"),
         "otlp" => ("application/json", "otlp.json"),
         "receipt" => ("application/json", "receipt.json"),
         "yaml" => ("application/yaml", "yaml"),
@@ -199,7 +199,7 @@ pub async fn export_debate(
         "junit" => ("application/xml", "xml"),
         other => {
             return Err(Problem::invalid(format!(
-                "there is no format {other:?}: use md, html, json, yaml, github, sarif, junit, otlp or receipt"
+                "there is no format {other:?}: use md, html, json, yaml, github, gitlab, sarif, junit, comment, otlp or receipt"
             )));
         }
     };
