@@ -18,7 +18,8 @@ fn yaml(text: &str) -> Value {
 
 /// The fenced blocks of a language in a Markdown file.
 fn fences(text: &str, language: &str) -> Vec<String> {
-    let blocks = text.split(&format!("\n```{language}\n")).skip(1);
+    let fence = format!("\n```{language}\n");
+    let blocks = text.split(&fence).skip(1);
     blocks.map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
 }
 

@@ -237,11 +237,11 @@ fn inert(text: &str) -> String {
     std::iter::once(guard.to_owned()).chain(parts).collect()
 }
 
-/// Whether a line with this text would be a heading, a list or a rule.
+/// Whether a line with this text would be a heading, a list, a definition or a rule.
 fn begins_block(text: &str) -> bool {
     let after_digits = text.trim_start_matches(|char: char| char.is_ascii_digit());
     let is_number = after_digits.len() < text.len() && after_digits.starts_with(['.', ')']);
-    is_number || text.starts_with(['#', '-', '+', '='])
+    is_number || text.starts_with(['#', '-', '+', '=', ':'])
 }
 
 /// A text as code, in which services look for nothing. A backtick would end it.
