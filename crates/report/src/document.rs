@@ -240,7 +240,29 @@ mod tests {
                     ollama serve   # [x](y.md)\n   ```\n\n2. Then go on.\n- a `code [x](y)` item\n\n### Details\n\n| option | meaning |\n|---|---|\n\
                     | `a\\|b` | long words that go over more than one line of the table, and over a second, and over a third, and over a fourth, \
                     and over a fifth |\n\n> quoted\n";
-        insta::assert_snapshot!(shown(text), @"");
+        insta::assert_snapshot!(shown(text), @"
+        Local models
+          With Ollama (https://ollama.com) and a key (agon
+          help models) you can do more. See below.
+
+        Steps
+          1. Start it:
+
+              # not a heading
+              ollama serve   # [x](y.md)
+
+          2. Then go on.
+          • a `code [x](y)` item
+
+          Details
+            option  meaning
+            a|b     long words that go over more than one
+                    line of the table, and over a second,
+                    and over a third, and over a fourth,
+                    and over a fifth
+
+            > quoted
+        ");
     }
 
     #[test]

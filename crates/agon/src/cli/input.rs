@@ -147,7 +147,8 @@ const NO_ATTRIBUTES: &str = "--attr-source=4b825dc642cb6eb9a060e54bf8d69288fbee4
 
 /// Runs `git diff` so that nothing in the repository decides what it shows, runs a program, or fetches anything.
 fn run_git_diff(before: &[&str], after: &[&str], range: &str) -> Result<std::process::Output, CliError> {
-    let compared = if range == STAGED { vec!["--cached", "--"] } else { vec!["--end-of-options", range, "--"] };
+    let compared =
+        if range == STAGED { vec!["--cached", "--"] } else { vec!["--end-of-options", range, "--"] };
     let ran = std::process::Command::new("git")
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args(before)

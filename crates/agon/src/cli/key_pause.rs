@@ -19,9 +19,10 @@ pub fn is_possible() -> bool {
     std::io::stdin().is_terminal() && super::output::stderr_is_live()
 }
 
-/// Waits for a key, but not longer than `limit`. Without a terminal it returns at once.
-pub fn wait_for_key(limit: Duration) -> PauseEnd {
-    if is_possible() { system::wait_for_key(limit) } else { PauseEnd::GoOn }
+/// Asks for a key and waits for it, but not longer than `limit`. Without a terminal it returns at once and asks nobody. What was typed before
+/// `ask` does not count, what is typed from then on does.
+pub fn wait_for_key(limit: Duration, ask: impl FnOnce()) -> PauseEnd {
+    if is_possible() { system::wait_for_key(limit, ask) } else { PauseEnd::GoOn }
 }
 
 /// What a key means. A key may be several bytes.
@@ -77,8 +78,9 @@ mod system {
         }
     }
 
-    pub(super) fn wait_for_key(limit: Duration) -> PauseEnd {
+    pub(super) fn wait_for_key(limit: Duration, ask: impl FnOnce()) -> PauseEnd {
         let Ok(_mode) = KeyMode::enter() else { return PauseEnd::GoOn };
+        ask();
         let end = Instant::now() + limit;
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -104,7 +106,8 @@ mod system {
     use super::PauseEnd;
 
     /// Keys cannot be read one by one here without a library for it, so the time just passes.
-    pub(super) fn wait_for_key(limit: Duration) -> PauseEnd {
+    pub(super) fn wait_for_key(limit: Duration, ask: impl FnOnce()) -> PauseEnd {
+        ask();
         std::thread::sleep(limit);
         PauseEnd::GoOn
     }

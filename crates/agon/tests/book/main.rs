@@ -103,6 +103,7 @@ chapters! {
     ollama "docs/ollama.md"
     configuration "docs/configuration.md"
     tools "docs/tools.md"
+    pipelines "docs/pipelines.md"
     http_api "docs/http-api.md"
     mcp "docs/mcp.md"
     recipes "docs/recipes.md"

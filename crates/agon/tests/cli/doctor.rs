@@ -252,7 +252,12 @@ fn without_a_terminal_fixes_are_only_listed() {
     let home = Home::new();
     let said = fixed(&home, &[], &["--fix"]).ok();
     let (_, list) = said.out.split_once("\n\n").unwrap();
-    assert_snapshot!(list, @"");
+    assert_snapshot!(list, @"
+    Can be fixed; `agon doctor --fix --yes` does all of it
+      write a configuration to start from, all of it comments, to home/agon.toml
+      fetch smollm2 (98.4 MB; a tiny model that debates without a key or a server)
+      fetch minilm (91.3 MB; texts are then compared and found by meaning, not only by words)
+    ");
     assert!(!home.path("home").exists(), "nothing is done");
     let document = fixed(&home, &[], &["--fix", "--json"]).ok().json();
     let states: Vec<&Value> = document["fixes"].as_array().unwrap().iter().map(|fix| &fix["state"]).collect();

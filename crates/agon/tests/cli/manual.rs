@@ -37,6 +37,11 @@ fn agon_help_is_worth_reading() {
       ask          Two different models answer; only if they differ there is a
                    debate, then judges on what still divides
 
+    To learn:
+      demo         Play scripted debates, one of each kind; no model is needed
+      help         Show the help of a verb, or a chapter of the book; `agon help
+                   topics` lists the chapters
+
     Stored debates:
       list         List debates, the newest first
       show         Print the report of a debate again, or a part of it
@@ -85,7 +90,8 @@ fn agon_help_is_worth_reading() {
       doctor       Check the configuration, the store, the providers and the files
                    of embedded models
       init         Write a commented agon.toml into this directory
-      completions  Print a completion script for a shell
+      completions  Print a script that completes verbs, options, models and debates
+                   in a shell
       man          Print the manual page: agon man | man -l -
 
     Options:
@@ -95,7 +101,7 @@ fn agon_help_is_worth_reading() {
     Examples: ...
 
     A model is provider/model. `agon doctor` shows the providers,
-    `agon VERB --help` the options of a verb.
+    `agon VERB --help` the options of a verb, `agon help topics` the book.
 
     Exit status: 0 a verdict, 1 a negative verdict, 2 bad usage or input,
     3 could not complete, 130 interrupted.
@@ -104,10 +110,37 @@ fn agon_help_is_worth_reading() {
 
 #[test]
 fn agon_demo_shows_each_kind_of_debate() {
-    assert_snapshot!(Home::new().agon(&["demo", "--help"]).ok().shown(), @"");
+    assert_snapshot!(Home::new().agon(&["demo", "--help"]).ok().shown(), @r#"
+    Play scripted debates, one of each kind; no model is needed
+
+    Usage: agon demo [OPTIONS] [NAME]...
+
+    Arguments:
+      [NAME]...  The kinds of debate to show [default: all] [possible values: deep, panel, council,
+                 arena, review, poll, ask]
+
+    Options:
+          --json   Print one JSON document on stdout and nothing else there: {"debates": [..]}
+          --quiet  Print nothing but the reports
+      -h, --help   Print help
+
+    Files:
+          --db <STORE>  The store: a file, or postgres://USER@HOST/NAME [default: AGON_DB, else agon.db
+                        in AGON_HOME or in the data folder]
+
+    On a terminal there is a pause before the next demo, and a key skips it. The debates are stored, so
+    `agon list` shows
+    them, but ratings and knowledge are left alone.
+    Exit status: 0 if every demo came to its end, whatever its verdict.
+    "#);
     let said = Home::new().agon(&["demo", "poll"]).ok();
     let (heading, _) = said.err.split_once("\n\n").unwrap();
-    assert_snapshot!(heading, @"");
+    assert_snapshot!(heading, @"
+    Demo 1 of 1: poll
+    Every seat answers once, alone, and the answer that most of them give is the
+      answer
+    agon poll 'Should a new web service start as one application or as microservices?' --models script/demo-poll
+    ");
     assert!(said.err.ends_with("agon show ID shows one again.\n"), "{said:?}");
 }
 
@@ -115,7 +148,19 @@ fn agon_demo_shows_each_kind_of_debate() {
 fn doctor_offers_what_it_can_fix() {
     let help = Home::new().agon(&["doctor", "--help"]).ok().shown();
     let (help, _) = help.split_once("\nFiles:").unwrap();
-    assert_snapshot!(help, @"");
+    assert_snapshot!(help, @"
+    Check the configuration, the store, the providers and the files of embedded models
+
+    Usage: agon doctor [OPTIONS]
+
+    Options:
+          --offline            Ask no provider; only look at this machine
+          --fix                Offer to fix what can be fixed
+          --yes                Do everything that --fix offers
+          --token-file <FILE>  Also look at this file of tokens of `agon serve`
+          --json               Print one JSON document on stdout and nothing else there
+      -h, --help               Print help
+    ");
 }
 
 #[test]
@@ -425,7 +470,21 @@ fn completion_scripts_are_small_because_they_ask_agon() {
         let script = home.agon(&["completions", shell]).ok().out;
         assert!(script.contains("AGON_COMPLETE") && script.len() < 3_000, "{shell}");
     }
-    assert_snapshot!(home.agon(&["completions", "--help"]).ok().shown(), @"");
+    assert_snapshot!(home.agon(&["completions", "--help"]).ok().shown(), @"
+    Print a script that completes verbs, options, models and debates in a shell
+
+    Usage: agon completions <SHELL>
+
+    Arguments:
+      <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+      -h, --help  Print help
+
+    bash: put `source <(agon completions bash)` into ~/.bashrc
+    zsh:  put `source <(agon completions zsh)` into ~/.zshrc
+    fish: put `agon completions fish | source` into ~/.config/fish/config.fish
+    ");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn a_batch_shows_its_count_before_the_first_debate_ends() {
     let line = "batch two.jsonl --models script/slow.yaml --out out.jsonl";
     let (screen, status) = in_terminal(&home, &[], line, &[]);
     assert_eq!(status, Some(0), "{screen}");
-    assert!(screen.contains("debates  [>") && screen.contains("]  0 of 2, "), "{screen:?}");
+    assert!(screen.starts_with("debates  [") && screen.contains("]  0 of 2, "), "{screen:?}");
     assert_eq!(home.read("out.jsonl").lines().count(), 2);
     let (screen, _) = in_terminal(&home, &[], &format!("{line} --force --quiet"), &[]);
     assert_eq!(screen, "");

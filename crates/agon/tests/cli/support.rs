@@ -243,7 +243,8 @@ pub(crate) fn in_terminal(
     prompts: &[(&str, &str)],
 ) -> (String, Option<i32>) {
     use std::io::Read;
-    let command = format!("{} {line}", env!("CARGO_BIN_EXE_agon"));
+    // A new terminal has no size.
+    let command = format!("stty rows 24 cols 80; {} {line}", env!("CARGO_BIN_EXE_agon"));
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(home.path("")).env_clear();
     script

@@ -72,7 +72,7 @@ fn last_lines(source: &ReportSource<'_>, review: &PipelineReport) -> String {
 
 /// A heading, the entries that fit, and how many do not.
 fn part(title: &str, entries: &[String], chars_max: usize) -> String {
-    format!("\n### {}\n\n{}", name(title), fitting(entries, chars_max))
+    format!("\n### {}\n\n{}", name(title), fitting(entries, chars_max).trim_start_matches('\n'))
 }
 
 fn fitting(entries: &[String], chars_max: usize) -> String {

@@ -193,7 +193,7 @@ fn server_models(sources: &CompletionSources, name: &str) -> Vec<CompletionCandi
 
 fn price_words(price: &ModelPrice) -> String {
     match price {
-        ModelPrice::Free => "free".to_owned(),
+        ModelPrice::Free | ModelPrice::PerMillion { input: 0.0, output: 0.0, .. } => "free".to_owned(),
         ModelPrice::PerMillion { input, output, .. } => format!("${input} in, ${output} out"),
         ModelPrice::Unknown => String::new(),
     }

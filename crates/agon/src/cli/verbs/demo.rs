@@ -163,12 +163,13 @@ impl DemoPlayer {
     }
 
     fn pause(&self, next: &DemoDebate) -> PauseEnd {
-        if self.is_quiet || !key_pause::is_possible() {
+        if self.is_quiet {
             return PauseEnd::GoOn;
         }
         let (name, seconds) = (next.name(), PAUSE.as_secs());
-        output::note(&format!("\nNext: {name}. Press a key, or wait {seconds} s; q ends the demos."));
-        key_pause::wait_for_key(PAUSE)
+        key_pause::wait_for_key(PAUSE, || {
+            output::note(&format!("\nNext: {name}. Press a key, or wait {seconds} s; q ends the demos."));
+        })
     }
 
     fn say_farewell(&self) {
