@@ -233,6 +233,7 @@ impl DebateBatch {
             total: lines.len(),
             is_shown: self.shows_progress,
             has_file: record.is_some(),
+            is_on_workers: self.workers.is_some(),
             store_option,
             ..BatchProgress::default()
         };
@@ -493,6 +494,8 @@ struct BatchProgress {
     is_shown: bool,
     /// Whether the outcomes go to a file, so that the batch can go on.
     has_file: bool,
+    /// Whether workers hold the debates, so that they go on without the batch.
+    is_on_workers: bool,
     store_option: String,
 }
 
@@ -527,6 +530,17 @@ impl BatchProgress {
     fn finish(self, is_stopped: bool) -> u8 {
         if self.is_shown {
             output::note("");
+        }
+        if is_stopped && self.is_on_workers {
+            let (done, total) = (self.done, self.total);
+            output::note(&format!(
+                "stopped after {done} of {total} debates; those that were submitted go on at the workers"
+            ));
+            output::note(match self.has_file {
+                true => "the same command collects them and goes on",
+                false => "`agon list` shows them",
+            });
+            return EXIT_INTERRUPTED;
         }
         if is_stopped {
             output::note(&format!(
