@@ -12,15 +12,16 @@ use crate::{EngineSettings, StoreError};
 
 /// How often a process says how many places it needs, even if nobody waits for one.
 const SHARE_EVERY: Duration = Duration::from_secs(1);
-/// How long a process gathers calls that wait before it asks for places.
+/// How long a process gathers calls that wait before it asks for places. If it got none, it waits twice as long the next time.
 const SHARE_GATHERING: Duration = Duration::from_millis(10);
+const SHARE_GATHERING_MAX: Duration = Duration::from_millis(160);
 /// The name of the limit on all calls.
 const ALL_CALLS: &str = "calls";
 
 /// The places for calls that several processes share.
 pub trait CallShares: Send + Sync {
-    /// Says what this process has and wants of one limit, and learns what it gets.
-    fn claim<'a>(&'a self, claim: &'a PlaceClaim) -> BoxFuture<'a, Result<PlaceGrant, StoreError>>;
+    /// Says what this process has and wants of each limit, and learns what it gets of each, in the same order.
+    fn claim(&self, claims: Vec<PlaceClaim>) -> BoxFuture<'_, Result<Vec<PlaceGrant>, StoreError>>;
 }
 
 /// What a process has and wants of a limit.
@@ -104,20 +105,27 @@ impl CallLimiter {
 
     /// Claims places for as long as it is polled. If the other processes cannot be reached, this one keeps what it has.
     pub(crate) async fn share(&self, shares: &dyn CallShares) {
+        let mut gathering = SHARE_GATHERING;
         loop {
-            let providers: Vec<Arc<PlacePool>> =
-                self.by_provider.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-            for pool in providers.iter().chain([&self.total]).filter(|pool| pool.is_shared) {
-                let claim = pool.give_back_and_claim();
-                if let Ok(grant) = shares.claim(&claim).await {
-                    pool.take(grant);
-                }
+            let pools = self.shared_pools();
+            let claims: Vec<PlaceClaim> = pools.iter().map(|pool| pool.give_back_and_claim()).collect();
+            let mut has_more = false;
+            if let Ok(grants) = shares.claim(claims).await {
+                pools.iter().zip(grants).for_each(|(pool, grant)| has_more |= pool.take(grant));
             }
+            // While others have all places, asking more often does not help.
+            gathering = if has_more { SHARE_GATHERING } else { (2 * gathering).min(SHARE_GATHERING_MAX) };
             tokio::select! {
-                () = tokio::time::sleep(SHARE_EVERY) => {}
-                () = self.wanting.notified() => tokio::time::sleep(SHARE_GATHERING).await,
+                () = tokio::time::sleep(SHARE_EVERY) => gathering = SHARE_GATHERING,
+                () = self.wanting.notified() => tokio::time::sleep(gathering).await,
             }
         }
+    }
+
+    /// The limits that this process shares with others.
+    fn shared_pools(&self) -> Vec<Arc<PlacePool>> {
+        let by_provider = self.by_provider.lock().unwrap_or_else(PoisonError::into_inner);
+        by_provider.values().chain([&self.total]).filter(|pool| pool.is_shared).cloned().collect()
     }
 }
 
@@ -167,11 +175,14 @@ impl PlacePool {
         PlaceClaim { name: self.name.clone(), limit: self.limit, have, wanted }
     }
 
-    fn take(&self, grant: PlaceGrant) {
+    /// Takes what was granted. Returns whether there are more places now.
+    fn take(&self, grant: PlaceGrant) -> bool {
         let have = self.have.load(Ordering::Acquire);
-        self.have.store(grant.places.max(have), Ordering::Release);
+        let added = grant.places.saturating_sub(have);
+        self.have.store(have + added, Ordering::Release);
         self.fair.store(grant.fair, Ordering::Release);
-        self.places.add_permits(grant.places.saturating_sub(have));
+        self.places.add_permits(added);
+        added > 0
     }
 
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
@@ -250,12 +261,12 @@ mod tests {
     }
 
     impl CallShares for ProcessShares {
-        fn claim<'a>(&'a self, claim: &'a PlaceClaim) -> BoxFuture<'a, Result<PlaceGrant, StoreError>> {
+        fn claim(&self, claims: Vec<PlaceClaim>) -> BoxFuture<'_, Result<Vec<PlaceGrant>, StoreError>> {
             let mut table = self.table.0.lock().unwrap();
             let others = table.iter().filter(|(process, _)| **process != self.process).map(|(_, row)| *row);
-            let grant = claim.grant(others.collect::<Vec<_>>());
-            table.insert(self.process, (grant.places, claim.wanted));
-            Box::pin(async move { Ok(grant) })
+            let grant = claims[0].grant(others.collect::<Vec<_>>());
+            table.insert(self.process, (grant.places, claims[0].wanted));
+            Box::pin(async move { Ok(vec![grant]) })
         }
     }
 
@@ -275,8 +286,8 @@ mod tests {
             let share = |process: usize| {
                 let shares = ProcessShares { process, table: table.clone() };
                 let claim = pools[process].give_back_and_claim();
-                let grant = futures_util::FutureExt::now_or_never(shares.claim(&claim)).unwrap().unwrap();
-                pools[process].take(grant);
+                let grants = futures_util::FutureExt::now_or_never(shares.claim(vec![claim])).unwrap().unwrap();
+                pools[process].take(grants[0]);
             };
             for (process, step) in steps {
                 match step {

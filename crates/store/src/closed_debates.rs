@@ -3,12 +3,12 @@
 //! It is written in the transaction that stores `Closed`, so one never exists without the other. Everything comes from
 //! the outcome's lesson and the brief, and no clock is read, so a rebuild from the logs gives the same result.
 
-use agon_core::{Outcome, timestamps};
+use agon_core::{DebateLesson, timestamps};
 use serde::Serialize;
 
 use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_values};
 use crate::store_fault::StoreFault;
-use crate::{deliveries_table, knowledge, memories, ratings_table};
+use crate::{knowledge, memories, ratings_table};
 
 /// The end of a debate's log. With it you can check that the log is still the one that something came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -62,27 +62,31 @@ impl ClosedDebate {
         let sql = "SELECT id, question, created_at FROM debates WHERE n = ?1";
         let row =
             db.read_first(sql, sql_values![n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<String>(2)?)))?;
-        let Some((id, question, created_at)) = row else { return Ok(None) };
+        Ok(row.map(|row| Self::new(n, row, at_ms, receipt)))
+    }
+
+    /// The debate in this row, given its id, its question and when it was opened.
+    pub(crate) fn new(
+        n: i64,
+        (id, question, created_at): (String, String, String),
+        at_ms: u64,
+        receipt: LogReceipt,
+    ) -> Self {
         let at = timestamps::later(&created_at, at_ms);
         let at_s = unix_seconds(&at);
-        Ok(Some(Self { n, id, question, at, at_s, receipt }))
+        Self { n, id, question, at, at_s, receipt }
     }
 }
 
 /// Records what a debate decided, what its agents remember, and how it changes their ratings.
 pub(crate) fn record(
     db: &SqlDatabase,
-    debate: i64,
-    at_ms: u64,
-    receipt: LogReceipt,
-    outcome: &Outcome,
+    closed: &ClosedDebate,
+    lesson: &DebateLesson,
 ) -> Result<(), StoreFault> {
-    let Some(closed) = ClosedDebate::read(db, debate, at_ms, receipt)? else { return Ok(()) };
-    deliveries_table::make_due(db, &closed.id)?;
-    let Some(lesson) = &outcome.lesson else { return Ok(()) };
-    knowledge::record_decision(db, &closed, lesson)?;
-    memories::record_positions(db, &closed, lesson)?;
-    ratings_table::record_game(db, &closed, lesson)
+    knowledge::record_decision(db, closed, lesson)?;
+    memories::record_positions(db, closed, lesson)?;
+    ratings_table::record_game(db, closed, lesson)
 }
 
 /// An RFC 3339 time in seconds since 1970, or 0 if it is not one.

@@ -25,6 +25,17 @@ pub struct ListedDebate {
     pub parent: Option<String>,
 }
 
+/// How far a debate is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DebateProgress {
+    /// It is not over, and nobody has it.
+    Unowned,
+    /// It is not over, and a process has it, alive or not.
+    Owned,
+    /// `complete`, `incomplete` or `failed`.
+    Over(String),
+}
+
 impl DebateStore {
     /// The debates, newest first.
     pub fn list_debates(&self, limit: Option<usize>) -> Result<Vec<ListedDebate>, StoreError> {
@@ -109,6 +120,30 @@ impl DebateStore {
             let owner: Option<Option<String>> = db.read_first(sql, sql_values![id], |row| row.get(0))?;
             let Some(owner) = owner.flatten() else { return Ok(false) };
             Ok(LivingOwners::read(db, self.place())?.has(owner))
+        })
+    }
+
+    /// How far these debates are, as far as they exist. One query, however many they are.
+    pub fn progress_of(&self, ids: &[String]) -> Result<Vec<(String, DebateProgress)>, StoreError> {
+        let ids = serde_json::Value::from(ids).to_string();
+        self.read(|db| {
+            let sql = match db {
+                SqlDatabase::Sqlite(_) => {
+                    "SELECT id, status, owner IS NOT NULL FROM debates WHERE id IN (SELECT value FROM json_each(?1))"
+                }
+                SqlDatabase::Postgres(_) => {
+                    "SELECT id, status, owner IS NOT NULL FROM debates
+                     WHERE id IN (SELECT json_array_elements_text(?1::text::json))"
+                }
+            };
+            Ok(db.read_all(sql, sql_values![ids], |row| {
+                let progress = match (row.get(1)?, row.get(2)?) {
+                    (Some(status), _) => DebateProgress::Over(status),
+                    (None, true) => DebateProgress::Owned,
+                    (None, false) => DebateProgress::Unowned,
+                };
+                Ok((row.get(0)?, progress))
+            })?)
         })
     }
 

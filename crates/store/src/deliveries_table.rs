@@ -177,6 +177,17 @@ impl DebateStore {
         })
     }
 
+    /// The deliveries of a debate, or of all, that can be sent at this time, oldest first. This only reads.
+    pub fn deliveries_ready(
+        &self,
+        debate: Option<&str>,
+        now_s: i64,
+    ) -> Result<Vec<StoredDelivery>, StoreError> {
+        let of_debate = if debate.is_some() { "debate = ?2 AND" } else { "CAST(?2 AS TEXT) IS NULL AND" };
+        let sql = format!("SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE {of_debate} {IS_DUE} ORDER BY n");
+        self.read(move |db| Ok(db.read_all(&sql, sql_values![now_s, debate], read_delivery)?))
+    }
+
     /// The deliveries, or those in one state, newest first.
     pub fn deliveries(&self, state: Option<DeliveryState>) -> Result<Vec<StoredDelivery>, StoreError> {
         let sql = format!(

@@ -53,7 +53,7 @@ mod vectors;
 mod writer;
 
 pub use closed_debates::LogReceipt;
-pub use debate_list::ListedDebate;
+pub use debate_list::{DebateProgress, ListedDebate};
 pub use debate_messages::{DebateMessage, StoredMessage};
 pub use deliveries_table::{AfterFailure, DeliveryState, NewDelivery, StoredDelivery};
 pub use health::StoreHealth;

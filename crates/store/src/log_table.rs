@@ -5,11 +5,11 @@ use agon_core::provenance::PROVENANCE;
 use agon_core::{Brief, DebateProvenance, Event, LogRecord, Status};
 use agon_engine::StoreError;
 
-use crate::closed_debates::{self, LogReceipt};
+use crate::closed_debates::{self, ClosedDebate, LogReceipt};
 use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_values};
 use crate::sqlite::LeaseHolder;
 use crate::store_fault::{StoreFault, unknown_debate};
-use crate::{DebateStore, search};
+use crate::{DebateStore, deliveries_table, postgres, search};
 
 impl DebateStore {
     /// The stored body and hash of each event, unchecked, for callers that check the chain and say where it breaks.
@@ -27,11 +27,16 @@ impl DebateStore {
         let first = i64::try_from(first).unwrap_or(i64::MAX);
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.read(|db| {
-            let sql = "SELECT body, hash FROM events WHERE debate = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
-            let debate = debate_row(db, id)?;
-            Ok(db.read_all(sql, sql_values![debate, first, count], |row| {
+            let sql = "SELECT body, hash FROM events WHERE debate = (SELECT n FROM debates WHERE id = ?1) AND seq >= ?2
+                 ORDER BY seq LIMIT ?3";
+            let events = db.read_all(sql, sql_values![id, first, count], |row| {
                 Ok((stored_text(row, 0)?, stored_text(row, 1)?))
-            })?)
+            })?;
+            if events.is_empty() {
+                // There may be no such debate.
+                debate_row(db, id)?;
+            }
+            Ok(events)
         })
     }
 }
@@ -85,8 +90,24 @@ pub(crate) fn close_with(db: &SqlDatabase, debate: i64, last: &LogRecord) -> Res
         return Ok(());
     };
     let status = status_name(outcome.status);
-    db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", sql_values![debate, status])?;
-    closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
+    let receipt = LogReceipt::new(*seq, hash);
+    let closed = match db {
+        SqlDatabase::Sqlite(_) => {
+            db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", sql_values![debate, status])?;
+            let closed = ClosedDebate::read(db, debate, *at_ms, receipt)?;
+            closed.iter().try_for_each(|closed| deliveries_table::make_due(db, &closed.id))?;
+            closed
+        }
+        SqlDatabase::Postgres(_) => {
+            let row = db.read_first(postgres::CLOSE, sql_values![debate, status], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+            row.map(|row| ClosedDebate::new(debate, row, *at_ms, receipt))
+        }
+    };
+    if let (Some(closed), Some(lesson)) = (closed, &outcome.lesson) {
+        closed_debates::record(db, &closed, lesson)?;
+    }
     // A debate that cannot be indexed stays in the backlog.
     drop(db.in_savepoint(|db| Ok(search::index_debate(db, debate)?))?);
     Ok(())
@@ -98,6 +119,22 @@ pub(crate) fn raw_log(db: &SqlDatabase, id: &str) -> Result<Vec<(String, String)
     Ok(db.read_all(sql, sql_values![debate_row(db, id)?], |row| {
         Ok((stored_text(row, 0)?, stored_text(row, 1)?))
     })?)
+}
+
+/// The same, and whether the debate is listed as closed. One query.
+pub(crate) fn log_and_state(db: &SqlDatabase, id: &str) -> Result<(Vec<(String, String)>, bool), StoreFault> {
+    let sql = "SELECT events.body, events.hash, debates.status IS NOT NULL FROM debates
+         JOIN events ON events.debate = debates.n WHERE debates.id = ?1 ORDER BY events.seq";
+    let mut is_closed = None;
+    let log = db.read_all(sql, sql_values![id], |row| {
+        is_closed = Some(row.get(2)?);
+        Ok((stored_text(row, 0)?, stored_text(row, 1)?))
+    })?;
+    match is_closed {
+        Some(is_closed) => Ok((log, is_closed)),
+        // A debate without events, if there is such a debate.
+        None => Ok((log, DebateRow::find(db, id)?.ok_or_else(|| unknown_debate(id))?.closed)),
+    }
 }
 
 /// The row of the debate with this id.

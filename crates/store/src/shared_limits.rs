@@ -18,23 +18,31 @@ use crate::{DebateStore, StoreFuture};
 const SILENT_S: i64 = 10;
 
 impl DebateStore {
-    /// Claims places for calls. `process` names the process that claims, and nobody else.
-    pub fn claim_places(&self, process: &str, claim: &PlaceClaim) -> StoreFuture<'_, PlaceGrant> {
-        let (process, claim) = (process.to_owned(), claim.clone());
+    /// Claims places for calls, of several limits at once. `process` names the process that claims, and nobody else.
+    pub fn claim_places(&self, process: &str, claims: Vec<PlaceClaim>) -> StoreFuture<'_, Vec<PlaceGrant>> {
+        let process = process.to_owned();
         self.write(move |db| {
             let now = db.unix_seconds()?;
-            db.run("DELETE FROM call_places WHERE seen_s < ?1", sql_values![now - SILENT_S])?;
-            let sql = "SELECT places, wanted FROM call_places WHERE name = ?1 AND process <> ?2";
-            let others: Vec<(i64, i64)> =
-                db.read_all(sql, sql_values![claim.name, process], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let others = others.into_iter().map(|(places, wanted)| (to_count(places), to_count(wanted)));
-            let grant = claim.grant(others);
-            let (places, wanted) = (to_sql(grant.places), to_sql(claim.wanted));
-            let sql =
-                "INSERT INTO call_places (name, process, places, wanted, seen_s) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (name, process) DO UPDATE SET places = ?3, wanted = ?4, seen_s = ?5";
-            db.run(sql, sql_values![claim.name, process, places, wanted, now])?;
-            Ok(grant)
+            let sql = "SELECT name, places, wanted, seen_s FROM call_places WHERE process <> ?1";
+            let rows: Vec<(String, i64, i64, i64)> = db.read_all(sql, sql_values![process], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?;
+            let is_silent = |seen_s: i64| seen_s < now - SILENT_S;
+            if rows.iter().any(|(.., seen_s)| is_silent(*seen_s)) {
+                db.run("DELETE FROM call_places WHERE seen_s < ?1", sql_values![now - SILENT_S])?;
+            }
+            let grant = |claim: &PlaceClaim| {
+                let others = rows.iter().filter(|(name, _, _, seen_s)| *name == claim.name && !is_silent(*seen_s));
+                let grant =
+                    claim.grant(others.map(|(_, places, wanted, _)| (to_count(*places), to_count(*wanted))));
+                let (places, wanted) = (to_sql(grant.places), to_sql(claim.wanted));
+                let sql =
+                    "INSERT INTO call_places (name, process, places, wanted, seen_s) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (name, process) DO UPDATE SET places = ?3, wanted = ?4, seen_s = ?5";
+                db.run(sql, sql_values![claim.name, process, places, wanted, now])?;
+                Ok(grant)
+            };
+            claims.iter().map(grant).collect()
         })
     }
 

@@ -10,7 +10,6 @@ use agon_engine::{Store, StoreError};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::log_table;
-use crate::log_table::DebateRow;
 use crate::postgres::{PostgresServer, PostgresWriter, ReaderPool};
 use crate::served_debates::{ServedOpening, ServedRequest};
 use crate::sql::SqlDatabase;
@@ -196,10 +195,7 @@ impl Store for DebateStore {
     fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<LogRecord>> {
         let (store, id) = (self.clone(), id.to_owned());
         let load = move || {
-            let (stored, is_listed_as_closed) = store.read(|db| {
-                let row = DebateRow::find(db, &id)?;
-                Ok((log_table::raw_log(db, &id)?, row.is_some_and(|row| row.closed)))
-            })?;
+            let (stored, is_listed_as_closed) = store.read(|db| log_table::log_and_state(db, &id))?;
             let records =
                 open_all(stored).map_err(|broken| StoreError::BrokenChain { id: id.clone(), broken })?;
             // The hashes say nothing about events that are missing at the end.

@@ -189,7 +189,8 @@ pub fn public_address(delivery: &StoredDelivery) -> String {
 /// Makes the deliveries that are due, of one debate or of all. It stops when the process is asked to end; what is not
 /// delivered stays in the store.
 pub async fn deliver(store: &DebateStore, debate: Option<&str>, patience: Duration) -> DeliveryReport {
-    let due = match due_deliveries(store, debate) {
+    let due = match store.deliveries_ready(debate, store_seconds()) {
+        Ok(due) if due.is_empty() => return DeliveryReport::default(),
         Ok(due) => due,
         Err(why) => return DeliveryReport { troubles: vec![why.to_string()], ..DeliveryReport::default() },
     };
@@ -252,20 +253,6 @@ async fn deliver_all(store: &DebateStore, due: Vec<StoredDelivery>, patience: Du
         report.troubles.extend(troubles);
     }
     report
-}
-
-/// What can be sent now, the oldest first. This only reads the store.
-fn due_deliveries(
-    store: &DebateStore,
-    debate: Option<&str>,
-) -> Result<Vec<StoredDelivery>, agon_engine::StoreError> {
-    let mut due = store.deliveries(Some(DeliveryState::Due))?;
-    due.extend(store.deliveries(Some(DeliveryState::Sending))?);
-    due.retain(|delivery| {
-        delivery.next_s <= store_seconds() && debate.is_none_or(|id| delivery.debate == id)
-    });
-    due.sort_by_key(|delivery| delivery.id);
-    Ok(due)
 }
 
 /// Tells the user what was delivered and what was not.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use agon_core::{Event, LogRecord};
+use agon_core::{Event, LogRecord, Status};
 use agon_engine::{DebateInbox, DebateWatch, StopSignal, TextDelta};
 use axum::body::Bytes;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -60,7 +60,7 @@ struct RunRecord {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct RunProgress {
+pub(super) struct RunProgress {
     records: usize,
     has_ended: bool,
 }
@@ -127,9 +127,21 @@ impl HostedRun {
 
     /// Whether the debate has no outcome yet, as far as is known here.
     pub(super) fn is_open(&self) -> bool {
+        self.end_status().is_none()
+    }
+
+    /// How the debate ended, if it has and that is known here.
+    pub(crate) fn end_status(&self) -> Option<Status> {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_end = |last: &RunRecord| matches!(last.record.entry.event, Event::Closed { .. });
-        !records.last().is_some_and(is_end)
+        match &records.last()?.record.entry.event {
+            Event::Closed { outcome } => Some(outcome.status),
+            _ => None,
+        }
+    }
+
+    /// Changes with every record, and when the run ends.
+    pub(super) fn progress(&self) -> watch::Receiver<RunProgress> {
+        self.progress.subscribe()
     }
 
     pub(super) fn is_remote(&self) -> bool {

@@ -506,7 +506,8 @@ impl DebateHost {
     /// Waits until nobody but people is asked in a debate. `due` has the time until which each of them may answer, in milliseconds since
     /// 1970; those who are asked for the first time are added to it, and those whose time is over are absent.
     pub(crate) async fn only_people_are_asked(&self, run: &Arc<HostedRun>, due: &mut BTreeMap<u32, u64>) {
-        let mut changes = self.changes();
+        // Most debates have no people. Nothing wakes them here, however many run at once.
+        let (mut asks, mut records) = (self.0.people.changes_of_asks(), run.progress());
         loop {
             if self.waits_for_people_only(run).await {
                 let now = clock::unix_millis();
@@ -521,8 +522,12 @@ impl DebateHost {
                     return;
                 }
             }
-            // A reader that lags has missed something, so it looks as well.
-            while changes.recv().await.is_ok_and(|id| id != run.id) {}
+            let is_asked = self.0.people.is_waiting(&run.id);
+            // Both senders live as long as the host and the run, so neither wait can fail.
+            tokio::select! {
+                _ = asks.changed() => {}
+                _ = records.changed(), if is_asked => {}
+            }
         }
     }
 
@@ -689,6 +694,15 @@ impl DebateHost {
         Ok(self.read_log(id).await?.debate)
     }
 
+    /// The brief of a debate, which is its first event.
+    async fn read_brief(&self, id: &str) -> Result<Brief, HostError> {
+        let wanted = id.to_owned();
+        let first = self.read_store(move |store| store.raw_log_from(&wanted, 0, 1)).await?;
+        let records =
+            open_all(first).map_err(|broken| StoreError::BrokenChain { id: id.to_owned(), broken })?;
+        Ok(Debate::from_records(&records).map_err(|why| HostError::failed(why.to_string()))?.brief)
+    }
+
     /// A debate's log, checked.
     pub async fn read_log(&self, id: &str) -> Result<StoredLog, HostError> {
         let handle = DebateHandle { store: self.0.store.clone(), id: id.to_owned() };
@@ -811,8 +825,13 @@ impl DebateHost {
         let (ended, ()) = tokio::join!(ended, follow);
         let debate = ended?;
         if debate.outcome.is_some() {
-            let report = deliveries::deliver(&inner.store, Some(&run.id), deliveries::PATIENCE).await;
-            deliveries::print_report(&report, true);
+            let id = run.id.clone();
+            let due = move |store: &DebateStore| store.deliveries_ready(Some(&id), clock::store_seconds());
+            // Most debates have none, and then nothing else needs to be done.
+            if !self.read_store(due).await.is_ok_and(|due| due.is_empty()) {
+                let report = deliveries::deliver(&inner.store, Some(&run.id), deliveries::PATIENCE).await;
+                deliveries::print_report(&report, true);
+            }
             // Without an index, entries are found by words alone until the next search indexes them.
             drop(knowledge_index::index_entries(&inner.catalogue, &inner.store).await);
         }
@@ -821,7 +840,7 @@ impl DebateHost {
 
     /// Fetches the files of the embedded model if the debate needs them.
     async fn fetch_model_files(&self, id: &str) -> Result<(), HostError> {
-        let brief = self.read_debate(id).await?.brief;
+        let brief = self.read_brief(id).await?;
         if !seat_models::needs_files(&self.0.configuration, seat_models::brief_models(&brief)) {
             return Ok(());
         }
@@ -858,8 +877,8 @@ struct StoreShares {
 }
 
 impl CallShares for StoreShares {
-    fn claim<'a>(&'a self, claim: &'a PlaceClaim) -> BoxFuture<'a, Result<PlaceGrant, StoreError>> {
-        self.store.claim_places(&self.process, claim)
+    fn claim(&self, claims: Vec<PlaceClaim>) -> BoxFuture<'_, Result<Vec<PlaceGrant>, StoreError>> {
+        self.store.claim_places(&self.process, claims)
     }
 }
 

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{broadcast, oneshot, watch};
 
 /// The model name of a calling agent that takes a seat.
 pub const CALLER: &str = "caller";
@@ -87,6 +87,8 @@ struct SeatsState {
     pending: Mutex<BTreeMap<(String, u32), PendingAnswer>>,
     /// Tells which debates have more or fewer asks that wait.
     changes: broadcast::Sender<String>,
+    /// Changes with the asks of any debate.
+    asks: watch::Sender<()>,
 }
 
 struct PendingAnswer {
@@ -104,16 +106,22 @@ struct PendingAnswer {
 impl PersonSeats {
     /// Seats without any ask. The ids of debates whose asks change are sent to `changes`.
     pub fn new(changes: broadcast::Sender<String>) -> Self {
-        Self(Arc::new(SeatsState { pending: Mutex::default(), changes }))
+        Self(Arc::new(SeatsState { pending: Mutex::default(), changes, asks: watch::Sender::new(()) }))
     }
 
     fn pending(&self) -> MutexGuard<'_, BTreeMap<(String, u32), PendingAnswer>> {
         self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes whenever an ask of any debate begins or ceases to wait.
+    pub fn changes_of_asks(&self) -> watch::Receiver<()> {
+        self.0.asks.subscribe()
+    }
+
     fn tell(&self, debate: &str) {
         // Nobody may be listening.
         let _ = self.0.changes.send(debate.to_owned());
+        self.0.asks.send_replace(());
     }
 
     /// The model `human/NAME`: a person who answers through a face of this process.

@@ -35,6 +35,11 @@ pub fn workflow_key(debate: &str, submission: u32) -> String {
     }
 }
 
+/// The id of the debate that a workflow holds.
+pub fn debate_of_key(key: &str) -> &str {
+    key.split(SUBMISSION_MARK).next().unwrap_or(key)
+}
+
 /// Runs debates for Restate.
 #[derive(Clone)]
 pub struct DebateWorkflow {
@@ -59,8 +64,7 @@ impl DebateWorkflow {
     /// Runs the debate to its end.
     #[handler]
     async fn run(&self, ctx: WorkflowContext<'_>) -> Result<Json<DebateEnd>, HandlerError> {
-        let key = ctx.key().to_owned();
-        let id = key.split(SUBMISSION_MARK).next().unwrap_or(&key).to_owned();
+        let id = debate_of_key(ctx.key()).to_owned();
         let retries = RunRetryPolicy::new()
             .initial_delay(Duration::from_millis(200))
             .exponentiation_factor(2.0)

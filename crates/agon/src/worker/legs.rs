@@ -51,6 +51,9 @@ impl DebateHost {
                 run.stop_and_end().await;
             }
         }
+        if let Some(status) = run.end_status() {
+            return Ok(LegEnd::Over { status: status.as_str().to_owned() });
+        }
         let wanted = id.to_owned();
         let listed = self.read_store(move |store| store.listed_debate(&wanted)).await?;
         if self.state(&listed).is_over() {

@@ -6,11 +6,13 @@
 //!
 //! - [`debate_workflow`]: the workflow of a debate. [`legs`]: one leg of it.
 //! - [`worker_endpoint`]: where a worker listens, and how it is made known to Restate.
-//! - [`restate_client`]: Restate's HTTP interface. [`remote_debates`]: submitting a debate and following it.
+//! - [`restate_client`]: Restate's HTTP interface. [`remote_debates`]: submitting a debate and following it;
+//!   [`followed_debates`] finds out when one is over.
 //! - [`debate_allowances`]: a budget over many debates.
 
 pub mod debate_allowances;
 pub mod debate_workflow;
+pub mod followed_debates;
 pub mod legs;
 pub mod remote_debates;
 pub mod restate_client;

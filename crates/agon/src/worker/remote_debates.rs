@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Brief, Debate};
+use agon_core::event::LogEntry;
+use agon_core::{Brief, Debate, LogRecord};
 use agon_engine::{DebateWatch, EngineError, StopSignal, Store as _};
 use agon_store::DebateStore;
 
 use super::debate_workflow::DebateEnd;
+use super::followed_debates::FollowedDebates;
 use super::restate_client::{RestateClient, SubmittedDebate};
 use crate::cli::errors::CliError;
 
@@ -19,11 +21,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub struct RemoteDebates {
     client: RestateClient,
     store: DebateStore,
+    followed: Arc<FollowedDebates>,
 }
 
 impl RemoteDebates {
     pub fn new(client: RestateClient, store: DebateStore) -> Self {
-        Self { client, store }
+        let followed = FollowedDebates::new(store.clone());
+        Self { client, store, followed }
     }
 
     /// Stores a new debate and submits it. From then on it is the workers'.
@@ -59,7 +63,7 @@ impl RemoteDebates {
 
     /// Waits for the end of a debate.
     pub async fn ended(&self, submitted: &SubmittedDebate) -> Result<DebateEnd, CliError> {
-        self.client.ended(submitted).await
+        self.followed.ended(&self.client, submitted).await
     }
 
     /// The whole debate as it is in the store.
@@ -77,13 +81,14 @@ impl RemoteDebates {
         stop: &StopSignal,
     ) -> Result<Debate, CliError> {
         let mut seen = 0;
-        let end = self.client.ended(submitted);
+        let end = self.ended(submitted);
         tokio::pin!(end);
+        let is_watched = watch.records.is_some();
         let end = loop {
             tokio::select! {
                 end = &mut end => break end?,
                 () = stop.stopped() => return Err(EngineError::Interrupted { id: id.to_owned() }.into()),
-                () = tokio::time::sleep(LOOK_EVERY) => seen = self.pass_on(id, seen, watch).await?,
+                () = tokio::time::sleep(LOOK_EVERY), if is_watched => seen = self.pass_on(id, seen, watch).await?,
             }
         };
         self.pass_on(id, seen, watch).await?;
@@ -96,13 +101,17 @@ impl RemoteDebates {
     /// Passes on the records from this number on, and returns the number of the next.
     async fn pass_on(&self, id: &str, seen: u64, watch: &DebateWatch) -> Result<u64, CliError> {
         let Some(watcher) = &watch.records else { return Ok(seen) };
-        let records = self.store.load(id).await?;
-        let new = records.into_iter().skip(usize::try_from(seen).unwrap_or(usize::MAX));
+        let (store, wanted) = (self.store.clone(), id.to_owned());
+        let read = tokio::task::spawn_blocking(move || store.raw_log_from(&wanted, seen, usize::MAX));
+        let new = read.await.map_err(|why| CliError::System(format!("reading broke off: {why}")))??;
         let mut count = seen;
-        for record in new {
+        for (body, hash) in new {
+            let entry: LogEntry = serde_json::from_str(&body).map_err(|why| {
+                CliError::System(format!("event {count} of debate {id} cannot be read: {why}"))
+            })?;
             count += 1;
             // A watcher that is gone does not stop the debate.
-            let _ = watcher.send(Arc::new(record));
+            let _ = watcher.send(Arc::new(LogRecord { entry, body, hash }));
         }
         Ok(count)
     }

@@ -1,5 +1,7 @@
 //! Restate's HTTP interface: submitting workflows, waiting for them, and making a worker known.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::{Client, Method, StatusCode};
@@ -7,8 +9,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::debate_workflow::{DebateEnd, WORKFLOW, workflow_key};
+use super::debate_workflow::{DebateEnd, WORKFLOW, debate_of_key, workflow_key};
 use crate::cli::errors::CliError;
+use crate::cli::output;
 
 /// The ports on which Restate listens unless it is told otherwise.
 const INGRESS_PORT: u16 = 8080;
@@ -17,6 +20,8 @@ const ADMIN_PORT: u16 = 9070;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server that does not answer is tried.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// After how long the user is told that it does not answer.
+const NOTE_AFTER: Duration = Duration::from_secs(2);
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(2);
 /// The answer of Restate while a workflow has not ended.
@@ -30,12 +35,21 @@ pub struct RestateClient {
     ingress: String,
     /// Where workers are made known.
     admin: String,
+    /// Whether the user has been told that the server does not answer.
+    is_away: Arc<AtomicBool>,
 }
 
 /// A debate that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedDebate {
     key: String,
+}
+
+impl SubmittedDebate {
+    /// The id of the debate.
+    pub fn debate(&self) -> &str {
+        debate_of_key(&self.key)
+    }
 }
 
 #[derive(Deserialize)]
@@ -94,6 +108,7 @@ impl RestateClient {
         let mut client = Self {
             http,
             ingress: url.clone(),
+            is_away: Arc::default(),
             admin: admin.map_or_else(|| on_port(ADMIN_PORT), |admin| admin.trim_end_matches('/').to_owned()),
         };
         if client.answers(&format!("{url}/restate/health")).await {
@@ -120,15 +135,26 @@ impl RestateClient {
         for submission in 0.. {
             let key = workflow_key(debate, submission);
             let url = format!("{}/{WORKFLOW}/{key}/run/send", self.ingress);
-            let sent: SendAnswer = self.request(Method::POST, &url, None).await?;
+            let answer = self.send_patiently(Method::POST, &url, None).await?;
+            if answer.status() == StatusCode::NOT_FOUND {
+                return Err(CliError::input(format!(
+                    "no worker is known to the Restate server {}",
+                    self.ingress
+                ))
+                .with_help(format!(
+                    "start `agon worker --restate {}` with the same store; debate {debate} is kept there",
+                    self.ingress
+                )));
+            }
+            let sent: SendAnswer = self.read(&url, answer).await?;
             if sent.status != "PreviouslyAccepted" {
                 return Ok(SubmittedDebate { key });
             }
-            match self.output(&key).await? {
+            let submitted = SubmittedDebate { key };
+            match self.output(&submitted).await? {
                 Some(end) if end.status == "interrupted" => {}
-                Some(_) => return Ok(SubmittedDebate { key }),
+                Some(_) => return Ok(submitted),
                 None => {
-                    let submitted = SubmittedDebate { key };
                     self.wake(&submitted).await?;
                     return Ok(submitted);
                 }
@@ -144,30 +170,12 @@ impl RestateClient {
     }
 
     /// How the workflow ended, if it has.
-    async fn output(&self, key: &str) -> Result<Option<DebateEnd>, CliError> {
-        let url = format!("{}/restate/workflow/{WORKFLOW}/{key}/output", self.ingress);
-        let answer = self.send_patiently(Method::GET, &url, None, Some(REQUEST_TIMEOUT)).await?;
+    pub async fn output(&self, submitted: &SubmittedDebate) -> Result<Option<DebateEnd>, CliError> {
+        let url = format!("{}/restate/workflow/{WORKFLOW}/{}/output", self.ingress, submitted.key);
+        let answer = self.send_patiently(Method::GET, &url, None).await?;
         match answer.status().as_u16() {
             NOT_READY => Ok(None),
             _ => self.read(&url, answer).await.map(Some),
-        }
-    }
-
-    /// Waits until the workflow of a debate ends. A server that goes away for a while is waited for.
-    pub async fn ended(&self, submitted: &SubmittedDebate) -> Result<DebateEnd, CliError> {
-        let url = format!("{}/restate/workflow/{WORKFLOW}/{}/attach", self.ingress, submitted.key);
-        loop {
-            let answer = self.send_patiently(Method::GET, &url, None, None).await?;
-            if answer.status().is_client_error() {
-                return self.read(&url, answer).await;
-            }
-            // A connection that breaks while we wait says nothing about the debate.
-            if let Ok(text) = answer.text().await
-                && let Ok(end) = serde_json::from_str(&text)
-            {
-                return Ok(end);
-            }
-            tokio::time::sleep(RETRY_FIRST).await;
         }
     }
 
@@ -201,7 +209,7 @@ impl RestateClient {
         url: &str,
         body: Option<&Value>,
     ) -> Result<T, CliError> {
-        let answer = self.send_patiently(method, url, body, Some(REQUEST_TIMEOUT)).await?;
+        let answer = self.send_patiently(method, url, body).await?;
         self.read(url, answer).await
     }
 
@@ -211,24 +219,27 @@ impl RestateClient {
         method: Method,
         url: &str,
         body: Option<&Value>,
-        timeout: Option<Duration>,
     ) -> Result<reqwest::Response, CliError> {
         let (started, mut delay) = (tokio::time::Instant::now(), RETRY_FIRST);
         loop {
-            let mut request = self.http.request(method.clone(), url);
+            let mut request = self.http.request(method.clone(), url).timeout(REQUEST_TIMEOUT);
             if let Some(body) = body {
                 request = request.header("content-type", "application/json").body(body.to_string());
             }
-            if let Some(timeout) = timeout {
-                request = request.timeout(timeout);
-            }
             let why = match request.send().await {
-                Ok(answer) if !is_worth_retrying(answer.status()) => return Ok(answer),
+                Ok(answer) if !is_worth_retrying(answer.status()) => {
+                    self.is_away.store(false, Ordering::Relaxed);
+                    return Ok(answer);
+                }
                 Ok(answer) => format!("it answers {}", answer.status()),
                 Err(error) => deepest(&error),
             };
             if started.elapsed() > PATIENCE {
                 return Err(CliError::System(format!("Restate cannot be reached at {url}: {why}")));
+            }
+            // Many requests may wait, and one word is enough.
+            if started.elapsed() > NOTE_AFTER && !self.is_away.swap(true, Ordering::Relaxed) {
+                output::note(&format!("Restate does not answer at {url} ({why}); trying for a minute"));
             }
             tokio::time::sleep(delay).await;
             delay = (delay * 2).min(RETRY_MAX);

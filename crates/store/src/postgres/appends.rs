@@ -1,7 +1,7 @@
 //! Writing the logs of many debates in two statements: one for those that are opened, one for those that go on.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use agon_core::provenance::PROVENANCE;
 use agon_core::{Brief, Event, LogRecord};
@@ -46,6 +46,15 @@ const APPEND: &str = "
             AS given (id, seq, hash, body, place) JOIN continued ON continued.id = given.id ORDER BY place
     ) SELECT id, n FROM continued";
 
+/// Ends a debate: gives it back and makes its deliveries due, in one round trip. Returns its id, its question and when it was opened.
+pub(crate) const CLOSE: &str = "
+    WITH closed AS (
+        UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1 RETURNING id, question, created_at
+    ), due AS (
+        UPDATE deliveries SET state = 'due', next_s = 0
+        FROM closed WHERE deliveries.debate = closed.id AND deliveries.state = 'waiting'
+    ) SELECT id, question, created_at FROM closed";
+
 /// Appends to different debates, none of them twice.
 #[derive(Default)]
 pub(crate) struct AppendBatch<'a> {
@@ -53,7 +62,6 @@ pub(crate) struct AppendBatch<'a> {
     continued: Vec<(usize, &'a str, LeasedLog, &'a [LogRecord])>,
     /// What is known before anything is written.
     refused: Vec<(usize, StoreFault)>,
-    ids: HashSet<&'a str>,
 }
 
 impl<'a> AppendBatch<'a> {
@@ -67,7 +75,6 @@ impl<'a> AppendBatch<'a> {
         records: &'a [LogRecord],
     ) -> SqlResult<()> {
         let Some(first) = records.first() else { return Ok(()) };
-        self.ids.insert(id);
         let refusal = match (&first.entry.event, owner.leased(id)) {
             (Event::Opened { brief }, None) if brief.id != id => {
                 StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id))
@@ -93,12 +100,8 @@ impl<'a> AppendBatch<'a> {
         Ok(())
     }
 
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.ids.contains(id)
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.opened.is_empty() && self.continued.is_empty() && self.refused.is_empty()
     }
 
     /// Writes everything, and returns the places of those that were refused, with the reason. An error means that the whole

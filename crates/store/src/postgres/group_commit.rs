@@ -3,6 +3,7 @@
 //! Each transaction writes its number into the process's own row. If the connection is lost while it commits, nobody knows whether that
 //! happened, so the row is read again, and the group is answered or written once more.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use agon_core::LogRecord;
@@ -67,6 +68,11 @@ impl PostgresWriter {
         self.owner.lose_lock();
     }
 
+    /// Whoever ends a debate gives it back, too, but its end has done that already.
+    fn changes_nothing(&self, write: &QueuedWrite) -> bool {
+        matches!(&write.request, WriteRequest::Release(id) if self.owner.leased(id).is_none())
+    }
+
     fn attempt(
         &mut self,
         group: &mut [QueuedWrite],
@@ -118,6 +124,9 @@ impl PostgresWriter {
 
 impl GroupCommit for PostgresWriter {
     fn commit(&mut self, group: &mut [QueuedWrite]) -> Result<GroupAnswers, StoreFault> {
+        if group.iter().all(|write| self.changes_nothing(write)) {
+            return Ok(group.iter().map(|_| Ok(())).collect());
+        }
         let (mut one_by_one, mut conflicts) = (false, 0);
         let mut patience = ReconnectPatience::new();
         loop {
@@ -193,6 +202,16 @@ fn sort_fault(fault: StoreFault) -> FailedAttempt {
     }
 }
 
+/// Appends, leases and releases that concern different debates, so that their order does not matter.
+#[derive(Default)]
+struct LogBatch<'a> {
+    appends: AppendBatch<'a>,
+    /// Each with its place in the group.
+    leases: Vec<(usize, &'a str)>,
+    releases: Vec<&'a str>,
+    ids: HashSet<&'a str>,
+}
+
 /// One transaction that applies a group.
 struct GroupTransaction<'a> {
     db: &'a SqlDatabase,
@@ -214,53 +233,64 @@ impl GroupTransaction<'_> {
     /// Applies everything in as few statements as possible. A refusal concerns one write; an error concerns all.
     fn apply_together(&mut self, group: &mut [QueuedWrite]) -> Result<GroupAnswers, StoreFault> {
         let mut answers: GroupAnswers = group.iter().map(|_| Ok(())).collect();
-        let mut batch = AppendBatch::default();
+        let mut batch = LogBatch::default();
         for (place, write) in group.iter_mut().enumerate() {
-            let leased = match &mut write.request {
+            match &mut write.request {
                 WriteRequest::Append { id, records } => {
-                    if batch.has(id) {
-                        self.write(std::mem::take(&mut batch), &mut answers)?;
-                    }
-                    batch.add(self.db, self.owner, place, id, records)?;
-                    continue;
+                    self.make_room(&mut batch, id, &mut answers)?;
+                    batch.appends.add(self.db, self.owner, place, id, records)?;
+                }
+                WriteRequest::Lease(id) => {
+                    self.make_room(&mut batch, id, &mut answers)?;
+                    batch.leases.push((place, id.as_str()));
+                }
+                WriteRequest::Release(id) => {
+                    self.make_room(&mut batch, id, &mut answers)?;
+                    batch.releases.push(id);
                 }
                 WriteRequest::Open(opening) => {
                     self.write(std::mem::take(&mut batch), &mut answers)?;
                     if opening.claim(self.db)? {
-                        batch.add(self.db, self.owner, place, opening.id(), &opening.records)?;
+                        batch.ids.insert(opening.id());
+                        batch.appends.add(self.db, self.owner, place, opening.id(), &opening.records)?;
                     }
-                    continue;
-                }
-                WriteRequest::Lease(id) => {
-                    self.write(std::mem::take(&mut batch), &mut answers)?;
-                    self.owner.lease(self.db, id)
-                }
-                WriteRequest::Release(id) => {
-                    self.write(std::mem::take(&mut batch), &mut answers)?;
-                    self.owner.release(self.db, id)
                 }
                 WriteRequest::Change(change) => {
                     self.write(std::mem::take(&mut batch), &mut answers)?;
-                    let changed = self.db.in_savepoint(|db| change.apply(db))?;
-                    self.note(&mut answers, place, changed);
-                    continue;
+                    // What fails may have changed something. There is no savepoint, so the group is then applied one by one.
+                    change.apply(self.db)?;
                 }
-            };
-            match leased {
-                // After an error of the server nothing more can be done in this transaction: there is no savepoint.
-                Err(fault @ StoreFault::Sql(_)) => return Err(fault),
-                leased => self.note(&mut answers, place, leased),
             }
         }
         self.write(batch, &mut answers)?;
         Ok(answers)
     }
 
-    fn write(&mut self, batch: AppendBatch<'_>, answers: &mut GroupAnswers) -> Result<(), StoreFault> {
-        if !batch.is_empty() {
-            for (place, fault) in batch.write(self.db, self.connection, self.owner)? {
-                self.note(answers, place, Err(fault));
-            }
+    /// Writes what is gathered if something of it concerns the same debate.
+    fn make_room<'a>(
+        &mut self,
+        batch: &mut LogBatch<'a>,
+        id: &'a str,
+        answers: &mut GroupAnswers,
+    ) -> Result<(), StoreFault> {
+        if batch.ids.contains(id) {
+            self.write(std::mem::take(batch), answers)?;
+        }
+        batch.ids.insert(id);
+        Ok(())
+    }
+
+    fn write(&mut self, batch: LogBatch<'_>, answers: &mut GroupAnswers) -> Result<(), StoreFault> {
+        let mut refused = Vec::new();
+        if !batch.leases.is_empty() {
+            refused.extend(self.owner.lease(self.db, self.connection, &batch.leases)?);
+        }
+        if !batch.appends.is_empty() {
+            refused.extend(batch.appends.write(self.db, self.connection, self.owner)?);
+        }
+        self.owner.release(self.connection, &batch.releases)?;
+        for (place, fault) in refused {
+            self.note(answers, place, Err(fault));
         }
         Ok(())
     }
@@ -283,8 +313,11 @@ impl GroupTransaction<'_> {
                     true => append_alone(db, connection, owner, opening.id(), &opening.records),
                     false => Ok(()),
                 },
-                WriteRequest::Lease(id) => owner.lease(db, id),
-                WriteRequest::Release(id) => owner.release(db, id),
+                WriteRequest::Lease(id) => owner
+                    .lease(db, connection, &[(0, id.as_str())])?
+                    .pop()
+                    .map_or(Ok(()), |(_, fault)| Err(fault)),
+                WriteRequest::Release(id) => Ok(owner.release(connection, &[id.as_str()])?),
                 WriteRequest::Change(change) => change.apply(db),
             })?;
             if applied.is_err() {

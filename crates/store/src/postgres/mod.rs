@@ -30,6 +30,7 @@ use postgres::{Client, Row, SimpleQueryMessage, Statement};
 
 use crate::sql::{SqlFault, SqlResult, SqlValue};
 
+pub(crate) use appends::CLOSE;
 pub(crate) use group_commit::PostgresWriter;
 pub(crate) use ownership::living_owners;
 pub(crate) use reader_pool::ReaderPool;

@@ -164,39 +164,92 @@ impl DebateOwner {
         }
     }
 
-    /// Leases a debate, unless another living process has it. A closed debate needs no lease.
-    pub(crate) fn lease(&mut self, db: &SqlDatabase, id: &str) -> Result<(), StoreFault> {
-        let sql = "SELECT n, owner, status IS NOT NULL, head, next_seq, epoch FROM debates WHERE id = ?1 FOR UPDATE";
-        let row = db.read_first(sql, sql_values![id], |row| {
-            let lease = LeasedLog { head: row.get(3)?, next_seq: row.get(4)?, epoch: row.get(5)? };
-            Ok((row.get::<i64>(0)?, row.get::<Option<i64>>(1)?, row.get::<bool>(2)?, lease))
-        })?;
-        let (n, owner, closed, mut lease) = row.ok_or_else(|| unknown_debate(id))?;
-        if closed {
-            return Ok(());
+    /// Leases debates, none of them twice, unless another living process has them. A closed debate needs no lease. Returns the places of
+    /// those that were refused, with the reason. An error means that the whole transaction has to be undone.
+    pub(crate) fn lease(
+        &mut self,
+        db: &SqlDatabase,
+        connection: &PostgresConnection,
+        wanted: &[(usize, &str)],
+    ) -> SqlResult<Vec<(usize, StoreFault)>> {
+        let ids: Vec<&str> = wanted.iter().map(|(_, id)| *id).collect();
+        let mut rows: HashMap<String, LeasableRow> = HashMap::new();
+        for row in connection.query_raw(LOCK_ROWS, &[&ids])? {
+            rows.insert(row.try_get(0)?, LeasableRow::read(&row)?);
         }
-        if owner != Some(self.key) {
-            if let Some(owner) = owner
-                && living_owners(db, self.takeover_after)?.contains(&owner.to_string())
-            {
-                return Err(StoreError::Leased(id.to_owned()).into());
+        let has_others = rows.values().any(|row| row.owner.is_some_and(|owner| owner != self.key));
+        let living = if has_others { living_owners(db, self.takeover_after)? } else { HashSet::new() };
+        let (mut refused, mut taken) = (Vec::new(), Vec::new());
+        for (place, id) in wanted {
+            match rows.remove(*id) {
+                None => refused.push((*place, unknown_debate(id))),
+                Some(row) if row.closed => {}
+                Some(LeasableRow { owner: Some(owner), .. })
+                    if owner != self.key && living.contains(&owner.to_string()) =>
+                {
+                    refused.push((*place, StoreError::Leased((*id).to_owned()).into()));
+                }
+                Some(mut row) => {
+                    if row.owner != Some(self.key) {
+                        row.lease.epoch += 1;
+                        taken.push((row.n, row.lease.epoch));
+                    }
+                    self.set(id, Some(row.lease));
+                }
             }
-            lease.epoch += 1;
-            let sql = "UPDATE debates SET owner = ?2, epoch = ?3 WHERE n = ?1";
-            db.run(sql, sql_values![n, self.key, lease.epoch])?;
         }
-        self.set(id, Some(lease));
-        Ok(())
+        if !taken.is_empty() {
+            let (rows, epochs): (Vec<i64>, Vec<i64>) = taken.into_iter().unzip();
+            connection.query_raw(TAKE_ROWS, &[&rows, &epochs, &self.key])?;
+        }
+        Ok(refused)
     }
 
-    /// Gives a debate back if this process has it.
-    pub(crate) fn release(&mut self, db: &SqlDatabase, id: &str) -> Result<(), StoreFault> {
-        if let Some(LeasedLog { epoch, .. }) = self.leased(id) {
-            let sql = "UPDATE debates SET owner = NULL WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
-            db.run(sql, sql_values![id, self.key, epoch])?;
-            self.set(id, None);
+    /// Gives back those of the debates that this process has.
+    pub(crate) fn release(&mut self, connection: &PostgresConnection, ids: &[&str]) -> SqlResult<()> {
+        let held: Vec<(&str, i64)> =
+            ids.iter().filter_map(|id| Some((*id, self.leased(id)?.epoch))).collect();
+        if held.is_empty() {
+            return Ok(());
         }
+        held.iter().for_each(|(id, _)| self.set(id, None));
+        let (ids, epochs): (Vec<&str>, Vec<i64>) = held.into_iter().unzip();
+        connection.query_raw(GIVE_BACK_ROWS, &[&ids, &epochs, &self.key])?;
         Ok(())
+    }
+}
+
+/// The rows are locked in one order by all processes, so that none waits for another that waits for it.
+const LOCK_ROWS: &str = "
+    SELECT id, n, owner, status IS NOT NULL, head, next_seq, epoch FROM debates
+    WHERE id = ANY(?1::text[]) ORDER BY n FOR UPDATE";
+
+const TAKE_ROWS: &str = "
+    UPDATE debates AS d SET owner = ?3, epoch = given.epoch
+    FROM unnest(?1::bigint[], ?2::bigint[]) AS given (n, epoch) WHERE d.n = given.n";
+
+const GIVE_BACK_ROWS: &str = "
+    UPDATE debates AS d SET owner = NULL
+    FROM unnest(?1::text[], ?2::bigint[]) AS given (id, epoch)
+    WHERE d.id = given.id AND d.owner = ?3 AND d.epoch = given.epoch";
+
+/// A debate as somebody sees it who wants to lease it.
+struct LeasableRow {
+    n: i64,
+    owner: Option<i64>,
+    closed: bool,
+    lease: LeasedLog,
+}
+
+impl LeasableRow {
+    /// Reads the columns of [`LOCK_ROWS`] after the id.
+    fn read(row: &postgres::Row) -> SqlResult<Self> {
+        Ok(Self {
+            n: row.try_get(1)?,
+            owner: row.try_get(2)?,
+            closed: row.try_get(3)?,
+            lease: LeasedLog { head: row.try_get(4)?, next_seq: row.try_get(5)?, epoch: row.try_get(6)? },
+        })
     }
 }
 

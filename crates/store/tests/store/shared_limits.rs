@@ -7,7 +7,7 @@ use crate::fixtures::{TestHome, block_on};
 
 fn claim_places(store: &DebateStore, process: &str, have: usize, wanted: usize) -> PlaceGrant {
     let claim = PlaceClaim { name: "openai".into(), limit: 10, have, wanted };
-    block_on(store.claim_places(process, &claim)).unwrap()
+    block_on(store.claim_places(process, vec![claim])).unwrap()[0]
 }
 
 fn set_aside(store: &DebateStore, debate: &str, limit: u64, used: u64) -> AllowanceAnswer {

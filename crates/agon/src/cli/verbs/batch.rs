@@ -237,6 +237,7 @@ impl DebateBatch {
             resumable: Vec::new(),
             shown: TaskProgress::counting_beside_people("debates", lines.len(), self.is_quiet),
             has_file: record.is_some(),
+            is_on_workers: self.workers.is_some(),
             store_option,
         };
         let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
@@ -495,6 +496,8 @@ struct BatchProgress {
     shown: TaskProgress,
     /// Whether the outcomes go to a file, so that the batch can go on.
     has_file: bool,
+    /// Whether workers hold the debates, so that they go on without the batch.
+    is_on_workers: bool,
     store_option: String,
 }
 
@@ -523,6 +526,17 @@ impl BatchProgress {
     }
 
     fn finish(self, is_stopped: bool) -> u8 {
+        if is_stopped && self.is_on_workers {
+            let (done, total) = (self.done, self.total);
+            output::note(&format!(
+                "stopped after {done} of {total} debates; those that were submitted go on at the workers"
+            ));
+            output::note(match self.has_file {
+                true => "the same command collects them and goes on",
+                false => "`agon list` shows them",
+            });
+            return EXIT_INTERRUPTED;
+        }
         if is_stopped {
             output::note(&format!(
                 "interrupted after {} of {} debates; the logs are kept",
