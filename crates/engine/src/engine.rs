@@ -137,8 +137,9 @@ impl Engine {
 
     /// How many debates it makes sense to run at once. More could only wait for a call to end, and each takes memory.
     pub fn debates_at_once_max(&self) -> usize {
-        // A debate that has no call under way waits for the disk, or until it may try again.
-        const DEBATES_PER_CALL: usize = 4;
+        // Every phase makes at least one call. With two debates for each call, there is always one that waits for it while others wait
+        // for the disk, or until they may try again.
+        const DEBATES_PER_CALL: usize = 2;
         self.settings.concurrent_calls.saturating_mul(DEBATES_PER_CALL)
     }
 

@@ -56,7 +56,7 @@ fn command(command: Command) -> Command {
         .value_name("N")
         .default_value(DEFAULT_CONCURRENCY)
         .value_parser(whole_number(1, Some(CONCURRENCY_MAX)))
-        .help("How many debates run at once, up to four for each call that may run at once");
+        .help("How many debates run at once, up to two for each call that may run at once");
     command
         .about("Run many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
