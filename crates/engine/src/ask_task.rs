@@ -1,5 +1,6 @@
 //! One ask on its way to a reply: its state, its time limit, and how it becomes a call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -143,34 +144,54 @@ impl AskTask {
         self.due.map_or(timeout, |due| timeout.min(due.saturating_duration_since(Instant::now())))
     }
 
-    /// The conversation: the rules, the earlier turns of the seat, the ask, and the request for a repair if there is one.
+    /// The conversation.
     pub(crate) fn messages(&self, repair: Option<&RepairRequest>) -> Vec<CallMessage> {
-        let mut messages = Vec::with_capacity(4);
-        let mut push = |role, text: String, shared| messages.push(CallMessage { role, text, shared });
+        self.drafts(repair).into_iter().map(MessageDraft::written).collect()
+    }
+
+    /// How many bytes each message of the conversation has.
+    pub(crate) fn message_lengths<'a>(
+        &'a self,
+        repair: Option<&'a RepairRequest>,
+    ) -> impl Iterator<Item = usize> + 'a {
+        self.drafts(repair).into_iter().map(|draft| draft.pieces.iter().map(|piece| piece.len()).sum())
+    }
+
+    /// The messages: the rules, the earlier turns of the seat, the ask, and the request for a repair if there is one.
+    fn drafts<'a>(&'a self, repair: Option<&'a RepairRequest>) -> Vec<MessageDraft<'a>> {
         let prompt = &self.ask.prompt;
+        let mut drafts = Vec::with_capacity(4);
         if !prompt.system.is_empty() {
-            push(MessageRole::System, prompt.system.to_string(), prompt.system.len());
+            drafts.push(MessageDraft {
+                shared: prompt.system.len(),
+                ..MessageDraft::new(MessageRole::System, &*prompt.system)
+            });
         }
         if let SeatThread::Continue(exchanges) = &self.ask.thread {
             for exchange in exchanges {
-                push(MessageRole::User, exchange.prompt.clone(), 0);
-                push(MessageRole::Assistant, exchange.reply.clone(), 0);
+                drafts.push(MessageDraft::new(MessageRole::User, exchange.prompt.as_str()));
+                drafts.push(MessageDraft::new(MessageRole::Assistant, exchange.reply.as_str()));
             }
         }
-        let (question, shared) = (prompt.user(), prompt.shared.len());
-        match repair {
-            None => push(MessageRole::User, question, shared),
-            // Providers reject a message without text, so an empty answer is not sent back.
-            Some(repair) if repair.answer.trim().is_empty() => {
-                push(MessageRole::User, format!("{question}\n\n{}", self.repair_prompt(repair)), shared);
-            }
-            Some(repair) => {
-                push(MessageRole::User, question, shared);
-                push(MessageRole::Assistant, repair.answer.clone(), 0);
-                push(MessageRole::User, self.repair_prompt(repair), 0);
-            }
+        // Providers reject a message without text, so an empty answer is not sent back.
+        let (answered, unanswered) = match repair {
+            Some(repair) if repair.answer.trim().is_empty() => (None, Some(repair)),
+            repair => (repair, None),
+        };
+        drafts.push(MessageDraft {
+            role: MessageRole::User,
+            pieces: [
+                (&*prompt.shared).into(),
+                prompt.tail.as_str().into(),
+                unanswered.map_or("".into(), |repair| format!("\n\n{}", self.repair_prompt(repair)).into()),
+            ],
+            shared: prompt.shared.len(),
+        });
+        if let Some(repair) = answered {
+            drafts.push(MessageDraft::new(MessageRole::Assistant, repair.answer.as_str()));
+            drafts.push(MessageDraft::new(MessageRole::User, self.repair_prompt(repair)));
         }
-        messages
+        drafts
     }
 
     fn repair_prompt(&self, repair: &RepairRequest) -> String {
@@ -211,6 +232,24 @@ impl AskTask {
             max_output_tokens,
             seed: SeededDraw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
         }
+    }
+}
+
+/// A message that is not written yet, so that its length can be known without a copy of the prompt.
+struct MessageDraft<'a> {
+    role: MessageRole,
+    pieces: [Cow<'a, str>; 3],
+    /// As in [`CallMessage`].
+    shared: usize,
+}
+
+impl<'a> MessageDraft<'a> {
+    fn new(role: MessageRole, text: impl Into<Cow<'a, str>>) -> Self {
+        Self { role, pieces: [text.into(), "".into(), "".into()], shared: 0 }
+    }
+
+    fn written(self) -> CallMessage {
+        CallMessage { role: self.role, text: self.pieces.concat(), shared: self.shared }
     }
 }
 

@@ -65,9 +65,8 @@ impl DebateRun<'_> {
                 NextAttempt::GiveUp { why, detail } => return self.settle_absent(index, why, detail),
             };
         let Some(model) = pending.chain.get(model).cloned() else { return Ok(()) };
-        let messages = pending.messages(repair.as_ref());
         let estimate = CallEstimate::new(
-            &messages,
+            pending.message_lengths(repair.as_ref()),
             pending.schema.as_ref().map_or(0, |schema| schema.request_bytes),
             model.model.price(),
         );

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use agon_core::debate::CallAttempt;
 use agon_core::{AbsenceReason, CallUsage, Debate, DebateLimits, Phase, Protocol, Reply};
 
+use crate::ModelPrice;
 use crate::shared_budget::{BudgetUse, SharedAnswer, SharedBudget};
-use crate::{CallMessage, ModelPrice};
 
 /// No tokenizer makes more tokens than there are bytes. This is what a chat template adds to each message.
 const TEMPLATE_TOKENS_PER_MESSAGE: u64 = 16;
@@ -90,10 +90,14 @@ pub(crate) struct CallEstimate {
 }
 
 impl CallEstimate {
-    /// `schema_bytes` is the size of the schema that is sent along.
-    pub(crate) fn new(messages: &[CallMessage], schema_bytes: u64, price: ModelPrice) -> Self {
-        let input_tokens = messages.iter().fold(schema_bytes, |sum, message| {
-            sum.saturating_add(message.text.len() as u64).saturating_add(TEMPLATE_TOKENS_PER_MESSAGE)
+    /// From the bytes of each message, and of the schema that is sent along.
+    pub(crate) fn new(
+        message_bytes: impl Iterator<Item = usize>,
+        schema_bytes: u64,
+        price: ModelPrice,
+    ) -> Self {
+        let input_tokens = message_bytes.fold(schema_bytes, |sum, bytes| {
+            sum.saturating_add(bytes as u64).saturating_add(TEMPLATE_TOKENS_PER_MESSAGE)
         });
         Self { input_tokens, price }
     }
