@@ -9,8 +9,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::dialect::{
-    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
-    tokens,
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, json_body, move_to_description,
+    names_in, tokens,
 };
 use crate::provider::ServerHabits;
 
@@ -117,7 +117,7 @@ impl WireDialect for AnthropicDialect {
                 MessageRole::Assistant => messages.push(RequestMessage { role: "assistant", content }),
             }
         }
-        serde_json::to_vec(&RequestBody {
+        let body = RequestBody {
             model: request.model,
             max_tokens: request.max_output_tokens,
             stream: request.is_streamed,
@@ -126,7 +126,8 @@ impl WireDialect for AnthropicDialect {
             output_config: request
                 .schema
                 .map(|(_, schema)| OutputConfig { format: OutputFormat { r#type: "json_schema", schema } }),
-        })
+        };
+        json_body(request, &body)
     }
 
     fn schema(&self, schema: &Value) -> Value {

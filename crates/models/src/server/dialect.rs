@@ -2,6 +2,7 @@
 
 use agon_core::CallUsage;
 use agon_engine::{CallMessage, FinishReason};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -121,9 +122,20 @@ pub(crate) fn of(format: WireFormat) -> &'static dyn WireDialect {
     }
 }
 
-/// A count of tokens; 0 if it is missing or is not one.
-pub(super) fn tokens(usage: &Value, pointer: &str) -> u64 {
-    usage.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
+/// A request's body as JSON.
+pub(super) fn json_body(request: &ChatRequest<'_>, body: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let texts: usize = request.messages.iter().map(|message| message.text.len()).sum();
+    let schema = request.schema.map_or(0, |(_, schema)| schema.get().len());
+    // With some room for escapes and for what stands around the texts, the body rarely has to move while it grows.
+    let mut json = Vec::with_capacity(texts + texts / 16 + schema + 512);
+    serde_json::to_writer(&mut json, body)?;
+    Ok(json)
+}
+
+/// The count of tokens at a path such as `/prompt_tokens_details/cached_tokens`; 0 if it is missing or is not one.
+pub(super) fn tokens(usage: &Value, path: &str) -> u64 {
+    let count = path.split('/').skip(1).try_fold(usage, |value, key| value.get(key));
+    count.and_then(Value::as_u64).unwrap_or_default()
 }
 
 /// Closes every object of a schema, which structured output demands. `all_required` is what OpenAI's strict mode demands.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    ChatRequest, ServerAnswer, WireDialect, change_schemas, move_to_description, names_in, tokens,
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, json_body, move_to_description, names_in, tokens,
 };
 use crate::provider::ServerHabits;
 
@@ -90,7 +90,7 @@ impl WireDialect for GeminiDialect {
             };
             contents.push(RequestContent { role: Some(role), parts: vec![part] });
         }
-        serde_json::to_vec(&RequestBody {
+        let body = RequestBody {
             system_instruction: (!rules.is_empty()).then_some(RequestContent { role: None, parts: rules }),
             contents,
             generation_config: GenerationConfig {
@@ -99,7 +99,8 @@ impl WireDialect for GeminiDialect {
                 response_mime_type: request.schema.map(|_| "application/json"),
                 response_json_schema: request.schema.map(|(_, schema)| schema),
             },
-        })
+        };
+        json_body(request, &body)
     }
 
     fn schema(&self, schema: &Value) -> Value {

@@ -57,7 +57,8 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// The body of an answer as text.
 pub(crate) async fn answer_text(answer: reqwest::Response) -> Result<String, BodyError> {
     let bytes = BoundedBody::new(answer, ANSWER_BYTES_MAX).whole().await?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 fn build_client(is_plain_http: bool) -> Result<Client, String> {

@@ -14,8 +14,8 @@ use agon_engine::{
 };
 use agon_host::BoundedBody;
 use futures_util::future::BoxFuture;
-use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Response, Url};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -43,6 +43,8 @@ pub(crate) struct ServerModel {
     /// The provider's name for the model.
     model: String,
     base: BaseUrl,
+    /// Where its calls go, or `None` if that is no URL. The second one is for streams.
+    chat_urls: [Option<Url>; 2],
     provider: Arc<ModelProvider>,
     dialect: &'static dyn WireDialect,
     price: ModelPrice,
@@ -89,11 +91,15 @@ impl ServerModel {
     ) -> Result<Self, Invalid> {
         let base = provider.check_usable()?.clone();
         clients.prepare(base.is_plain_http);
+        let dialect = dialect::of(provider.format);
+        let chat_urls = [false, true]
+            .map(|is_streamed| Url::parse(&base.join(&dialect.chat_path(model, is_streamed))).ok());
         Ok(Self {
             name: name.to_owned(),
             model: model.to_owned(),
             base,
-            dialect: dialect::of(provider.format),
+            chat_urls,
+            dialect,
             provider,
             price,
             clients,
@@ -180,7 +186,9 @@ impl ServerModel {
         let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
         let body = self.request_body(call, parts).map_err(|_| context.no_request())?;
-        let url = self.base.join(&self.dialect.chat_path(&self.model, parts.is_streamed));
+        let [whole_url, stream_url] = &self.chat_urls;
+        let url = if parts.is_streamed { stream_url } else { whole_url };
+        let url = url.clone().ok_or_else(|| context.no_request())?;
         let mut request = client.post(url).header(CONTENT_TYPE, "application/json");
         request = request.header(DEBATE_HEADER, debate_value(&call.debate));
         for (name, value) in self.dialect.headers(self.provider.secret()) {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::dialect::{
-    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, move_to_description, names_in,
-    tokens,
+    ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, json_body, move_to_description,
+    names_in, tokens,
 };
 use crate::provider::ServerHabits;
 
@@ -92,7 +92,7 @@ impl WireDialect for OpenAiDialect {
         let limit = Some(request.max_output_tokens);
         let (max_tokens, max_completion_tokens) =
             if request.says_completion_tokens { (None, limit) } else { (limit, None) };
-        serde_json::to_vec(&RequestBody {
+        let body = RequestBody {
             model: request.model,
             stream: request.is_streamed,
             messages: messages.collect(),
@@ -106,7 +106,8 @@ impl WireDialect for OpenAiDialect {
             max_completion_tokens,
             seed,
             random_seed,
-        })
+        };
+        json_body(request, &body)
     }
 
     fn schema(&self, schema: &Value) -> Value {
@@ -117,24 +118,30 @@ impl WireDialect for OpenAiDialect {
     }
 
     fn read_answer(&self, body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) -> bool {
-        let Some(choice) = body.pointer("/choices/0").filter(|choice| choice.is_object()) else {
+        let Some(choice) = first_choice(body).filter(|choice| choice.is_object()) else {
             return false;
         };
-        answer.push_text(choice.pointer("/message/content"));
-        answer.push_refusal(choice.pointer("/message/refusal"));
+        let message = choice.get("message").unwrap_or(&Value::Null);
+        answer.push_text(message.get("content"));
+        answer.push_refusal(message.get("refusal"));
         answer.set_stop(choice.get("finish_reason"));
         read_usage(body, habits, answer);
         true
     }
 
     fn read_frame(&self, frame: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) {
-        if let Some(choice) = frame.pointer("/choices/0") {
-            answer.push_text(choice.pointer("/delta/content"));
-            answer.push_refusal(choice.pointer("/delta/refusal"));
+        if let Some(choice) = first_choice(frame) {
+            let delta = choice.get("delta").unwrap_or(&Value::Null);
+            answer.push_text(delta.get("content"));
+            answer.push_refusal(delta.get("refusal"));
             answer.set_stop(choice.get("finish_reason"));
         }
         read_usage(frame, habits, answer);
     }
+}
+
+fn first_choice(body: &Value) -> Option<&Value> {
+    body.get("choices")?.get(0)
 }
 
 fn read_usage(body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) {
