@@ -37,18 +37,44 @@ pub struct Prompt {
 impl Prompt {
     /// The hash by which the log knows this prompt.
     pub fn hash(&self) -> String {
-        let mut hasher = Sha256::new();
-        for part in [&*self.system, &*self.shared, &*self.tail] {
-            hasher.update((part.len() as u64).to_be_bytes());
-            hasher.update(part.as_bytes());
-        }
-        crate::event::hex(&hasher.finalize())
+        PromptHasher::default().hash(self)
     }
 
     /// What the user's message says: the shared part and the tail.
     pub fn user(&self) -> String {
         format!("{}{}", self.shared, self.tail)
     }
+}
+
+/// Hashes the prompts of a phase. What a prompt shares with the one before it is hashed once.
+#[derive(Debug, Default)]
+pub struct PromptHasher {
+    /// The rules and the shared part of the last prompt, and the state after them.
+    last: Option<(Arc<str>, Arc<str>, Sha256)>,
+}
+
+impl PromptHasher {
+    /// The hash by which the log knows a prompt.
+    pub fn hash(&mut self, prompt: &Prompt) -> String {
+        let (system, shared) = (&prompt.system, &prompt.shared);
+        let is_same = |last: &(Arc<str>, Arc<str>, Sha256)| {
+            Arc::ptr_eq(&last.0, system) && Arc::ptr_eq(&last.1, shared)
+        };
+        let (_, _, state) = match self.last.take().filter(is_same) {
+            Some(last) => self.last.insert(last),
+            None => {
+                let state = with_part(with_part(Sha256::new(), system), shared);
+                self.last.insert((Arc::clone(system), Arc::clone(shared), state))
+            }
+        };
+        crate::event::hex(&with_part(state.clone(), &prompt.tail).finalize())
+    }
+}
+
+fn with_part(mut hasher: Sha256, part: &str) -> Sha256 {
+    hasher.update((part.len() as u64).to_be_bytes());
+    hasher.update(part.as_bytes());
+    hasher
 }
 
 /// The shape of a structured answer.
@@ -110,7 +136,7 @@ pub struct Ask {
 
 impl Ask {
     /// What the log keeps of this ask. The prompt is a pure function of the log before it, so its hash is enough.
-    pub fn record(&self) -> AskRecord {
+    pub fn record(&self, hasher: &mut PromptHasher) -> AskRecord {
         AskRecord {
             id: self.id,
             seat: self.seat.clone(),
@@ -119,7 +145,7 @@ impl Ask {
             about: self.about.clone(),
             schema: self.schema.as_ref().map(|schema| schema.name.clone()),
             repeats: self.repeats,
-            prompt: self.prompt.hash(),
+            prompt: hasher.hash(&self.prompt),
         }
     }
 }

@@ -245,10 +245,11 @@ impl NameMask {
     /// The names of this debate's seats and models. Names that the question itself uses are its topic and stay.
     pub fn new(brief: &Brief) -> Self {
         let question = brief.question.to_ascii_lowercase();
+        let question_pairs = BytePairs::of(&question);
         let (mut distinctive, mut plain) = (Vec::new(), Vec::new());
         let mut add = |name: &str, masked_everywhere: bool| {
             let name = name.to_ascii_lowercase();
-            if name.len() > 1 && !mentions(&question, &name) {
+            if name.len() > 1 && !(question_pairs.may_contain(&name) && mentions(&question, &name)) {
                 if masked_everywhere { distinctive.push(name) } else { plain.push(name) }
             }
         };
@@ -269,8 +270,13 @@ impl NameMask {
         let mut models: Vec<String> =
             brief.seats.iter().map(|seat| seat.model.to_ascii_lowercase()).collect();
         models.dedup();
+        let models: Vec<(BytePairs, String)> =
+            models.into_iter().map(|model| (BytePairs::of(&model), model)).collect();
+        let has_name = |(pairs, model): &(BytePairs, String), name: &str| {
+            pairs.may_contain(name) && model.contains(name)
+        };
         let seated =
-            |names: &[&str]| models.iter().any(|model| names.iter().any(|name| model.contains(name)));
+            |names: &[&str]| models.iter().any(|model| names.iter().any(|name| has_name(model, name)));
         for names in FAMILIES {
             let seated = seated(names);
             names.iter().for_each(|name| add(name, seated && !COMMON.contains(name)));
@@ -285,14 +291,40 @@ impl NameMask {
     /// `text` as other seats may see it.
     pub fn apply(&self, text: &str) -> String {
         let lower = text.to_ascii_lowercase();
-        let found = self.distinctive.iter().filter(|name| lower.contains(name.as_str()));
+        let pairs = BytePairs::of(&lower);
+        let occurs = |name: &&String| pairs.may_contain(name) && lower.contains(name.as_str());
+        let found = self.distinctive.iter().filter(occurs);
         let masked = found.fold(text.to_owned(), |text, name| mask_name(&text, name));
-        let named: Vec<&str> =
-            self.plain.iter().map(String::as_str).filter(|name| lower.contains(name)).collect();
+        let named: Vec<&str> = self.plain.iter().filter(occurs).map(String::as_str).collect();
         if named.is_empty() {
             return masked;
         }
         split_sentences(&masked).map(|sentence| mask_confession(sentence, &named)).collect()
+    }
+}
+
+/// Which pairs of neighbouring bytes a text has. A name can only occur in it if all pairs of the name do, so most of the many names need
+/// no search.
+struct BytePairs([u64; 64]);
+
+impl BytePairs {
+    fn of(text: &str) -> Self {
+        let mut pairs = Self([0; 64]);
+        for (word, bit) in Self::places(text) {
+            pairs.0.get_mut(word).into_iter().for_each(|bits| *bits |= bit);
+        }
+        pairs
+    }
+
+    fn may_contain(&self, name: &str) -> bool {
+        Self::places(name).all(|(word, bit)| self.0.get(word).is_some_and(|bits| bits & bit != 0))
+    }
+
+    /// Where each pair is noted. Several pairs share a place.
+    fn places(text: &str) -> impl Iterator<Item = (usize, u64)> {
+        let bytes = text.as_bytes();
+        let pairs = bytes.iter().zip(bytes.iter().skip(1));
+        pairs.map(|(one, next)| (usize::from(one & 63), 1 << (next & 63)))
     }
 }
 

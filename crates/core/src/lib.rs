@@ -55,7 +55,7 @@ pub mod tools;
 pub mod view;
 pub mod wording;
 
-pub use ask::{Ask, AskRecord, Phase, PriorExchange, Prompt, ReplySchema, SeatThread};
+pub use ask::{Ask, AskRecord, Phase, PriorExchange, Prompt, PromptHasher, ReplySchema, SeatThread};
 pub use brief::{BranchParent, Brief, BriefFile, DebateLimits, LOG_VERSION, Request, Seat};
 pub use debate::{AttemptFault, CallAttempt, Debate, DebateUsage, Interjection, PhaseTurn};
 pub use event::{BrokenChain, Event, LogEntry, LogRecord};

@@ -1,6 +1,7 @@
 //! The contract of a protocol, and how a debate advances.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,8 +13,8 @@ use crate::options::check_options;
 use crate::provenance::read_provenance;
 use crate::tools::{TOOLS_INFO, TOOLS_PHASE, read_tools};
 use crate::{
-    Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
-    Seat, SimulatedPlay,
+    Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, PromptHasher,
+    Request, Seat, SimulatedPlay,
 };
 
 /// The rules of one kind of debate.
@@ -426,7 +427,8 @@ pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Co
             for (id, ask) in (debate.asks() + 1..).zip(&mut asks) {
                 ask.id = id;
             }
-            let records = asks.iter().map(Ask::record).collect();
+            let mut hasher = PromptHasher::default();
+            let records = asks.iter().map(|ask| ask.record(&mut hasher)).collect();
             Ok(NextEvent::Ask(Event::Asked { phase: phase.name, round: phase.round, asks: records }, asks))
         }
     }
@@ -438,8 +440,17 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
         .info()
         .templates
         .iter()
-        .map(|template| (template.file.to_owned(), sha256(template.text)))
+        .map(|template| (template.file.to_owned(), template_hash(template)))
         .collect()
+}
+
+/// The hash of a template, computed once: every debate that is opened needs it.
+fn template_hash(template: &PromptTemplate) -> String {
+    static HASHES: Mutex<BTreeMap<(usize, usize), String>> = Mutex::new(BTreeMap::new());
+    // A static text stays where it is, so its place stands for it.
+    let place = (template.text.as_ptr().addr(), template.text.len());
+    let mut hashes = HASHES.lock().unwrap_or_else(PoisonError::into_inner);
+    hashes.entry(place).or_insert_with(|| sha256(template.text)).clone()
 }
 
 /// Refuses a brief with options that the protocol does not have or cannot use, or with a history or tools that cannot be read.
