@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_core::{Ask, Corrupt, Prompt, PromptTemplate, ReplySchema, Seat, SeatThread};
-use handlebars::Handlebars;
+use handlebars::{Context, Handlebars};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -55,27 +55,32 @@ impl PromptSet {
 
     /// The part that all seats read.
     pub fn shared(&self, file: &str, context: &impl Serialize) -> Result<Arc<str>, Corrupt> {
-        self.render(file, "shared", context).map(Arc::from)
+        self.render(file, "shared", &made_context(file, context)?).map(Arc::from)
     }
 
     /// The part that only one seat reads.
     pub fn tail(&self, file: &str, context: &impl Serialize) -> Result<String, Corrupt> {
-        self.render(file, "tail", context)
+        self.render(file, "tail", &made_context(file, context)?)
     }
 
     /// A prompt with both parts of one template rendered from one context.
     pub fn whole(&self, system: &Arc<str>, file: &str, context: &impl Serialize) -> Result<Prompt, Corrupt> {
+        let context = made_context(file, context)?;
         Ok(Prompt {
             system: system.clone(),
-            shared: self.shared(file, context)?,
-            tail: self.tail(file, context)?,
+            shared: self.render(file, "shared", &context)?.into(),
+            tail: self.render(file, "tail", &context)?,
         })
     }
 
-    fn render(&self, file: &str, part: &str, context: &impl Serialize) -> Result<String, Corrupt> {
-        let rendered = self.registry.render(&name(file, part), context);
+    fn render(&self, file: &str, part: &str, context: &Context) -> Result<String, Corrupt> {
+        let rendered = self.registry.render_with_context(&name(file, part), context);
         rendered.map_err(|why| Corrupt::Render { file: file.to_owned(), why: why.to_string() })
     }
+}
+
+fn made_context(file: &str, context: &impl Serialize) -> Result<Context, Corrupt> {
+    Context::wraps(context).map_err(|why| Corrupt::Render { file: file.to_owned(), why: why.to_string() })
 }
 
 fn name(file: &str, part: &str) -> String {

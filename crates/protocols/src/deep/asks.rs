@@ -13,15 +13,34 @@ use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
 
-/// What the templates show. Each of them shows a part of it.
-#[derive(Default, Serialize)]
-struct PageContext<'a> {
+#[derive(Serialize)]
+struct SystemContext {
     /// The rule about quoted text.
     rule: String,
+}
+
+/// What only one debater reads. Each template shows a part of it.
+#[derive(Default, Serialize)]
+struct OwnContext<'a> {
+    /// The debater that reads it.
+    label: &'a str,
+    round_number: u32,
+    max_rounds: u32,
+    /// The id of the reader's position, if it has replaced its first answer.
+    own_position: Option<&'a str>,
+    /// The ids of the counterpoints that the reader has not answered.
+    open: Option<String>,
+    /// The text that it is about: an answer, or a final position.
+    content: String,
+    /// What the chair says about the reader's position.
+    ruling: Option<String>,
+}
+
+/// What all readers of a phase read. Each template shows a part of it.
+#[derive(Default, Serialize)]
+struct PageContext<'a> {
     question: String,
     interjections: Vec<String>,
-    /// The debater that reads the page.
-    label: &'a str,
     round_number: u32,
     max_rounds: u32,
     /// Texts of all debaters: the first answers, the current positions or the key points.
@@ -31,16 +50,12 @@ struct PageContext<'a> {
     previous_rounds: Vec<RoundContext<'a>>,
     /// Which positions replace earlier ones.
     revised: Vec<String>,
-    /// The id of the reader's position, if it has replaced its first answer.
-    own_position: Option<&'a str>,
     arguments: Vec<AssessedArgument<'a>>,
     is_first_round: bool,
     is_last_round: bool,
     /// What the moderator said of the last round that it assessed.
     last_assessment: Option<String>,
     focus: Option<String>,
-    /// The ids of the counterpoints that the reader has not answered.
-    open: Option<String>,
     /// All counterpoints with their answers, and every revision with its cause.
     counterpoints: Option<String>,
     revisions: Option<String>,
@@ -48,12 +63,10 @@ struct PageContext<'a> {
     sorts: bool,
     /// Whether the debaters will say if they sign the chair's answer.
     is_ratified: bool,
-    /// What the chair says about the reader's position.
-    ruling: Option<String>,
     synthesis_input: String,
     positions: Option<String>,
     ranking: Option<String>,
-    /// The text that the page is about: an answer, or a final position.
+    /// The chair's answer, which the debaters are asked to sign.
     content: String,
 }
 
@@ -89,7 +102,7 @@ pub(super) struct DeepAsks<'a> {
 
 impl<'a> DeepAsks<'a> {
     pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let context = PageContext { rule: log.quoted.rule(), ..PageContext::default() };
+        let context = SystemContext { rule: log.quoted.rule() };
         Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
     }
 
@@ -115,12 +128,12 @@ impl<'a> DeepAsks<'a> {
                 |point: &&DebatePoint| point.target == Some(place) && log.answer_to(point).is_none();
             let open: Vec<String> = log.points.iter().filter(is_open).map(|point| point.id.clone()).collect();
             let shown: Vec<String> = open.iter().map(|id| format!("[{id}]")).collect();
-            let own = PageContext {
+            let own = OwnContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
                 own_position: log.is_revised(place).then(|| log.position_id(place)),
                 open: (!shown.is_empty()).then(|| joined(&shown)),
-                ..PageContext::default()
+                ..OwnContext::default()
             };
             (own, self.argument_schema(place, round, &open))
         })
@@ -183,7 +196,7 @@ impl<'a> DeepAsks<'a> {
         for (evaluator, answer) in evaluation::pairs(self.log) {
             let Some(seat) = self.log.debate.brief.seat(evaluator.seat) else { continue };
             let content = self.log.quoted.quote(&answer.name(), &answer.answer);
-            let own = PageContext { content, ..PageContext::default() };
+            let own = OwnContext { content, ..OwnContext::default() };
             let tail = self.parts.prompts.tail("deep/evaluator.hbs", &own)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = new_ask(seat, prompt, Some(self.parts.evaluation.clone()));
@@ -253,7 +266,7 @@ impl<'a> DeepAsks<'a> {
                 let ruling = format!("{}. {}", wire_name(fate), reason.unwrap_or_default());
                 self.log.quoted.quote("the chair", ruling.trim())
             });
-            (PageContext { content, ruling, ..PageContext::default() }, self.parts.ratification.clone())
+            (OwnContext { content, ruling, ..OwnContext::default() }, self.parts.ratification.clone())
         })
     }
 
@@ -277,7 +290,7 @@ impl<'a> DeepAsks<'a> {
         phase: Phase,
         file: &str,
         page: &PageContext<'_>,
-        own_part: impl Fn(usize) -> (PageContext<'a>, Arc<ReplySchema>),
+        own_part: impl Fn(usize) -> (OwnContext<'a>, Arc<ReplySchema>),
     ) -> Result<Step, Corrupt> {
         let shared = self.parts.prompts.shared(file, page)?;
         let mut asks = Vec::new();
@@ -287,7 +300,7 @@ impl<'a> DeepAsks<'a> {
                 continue;
             };
             let (own, schema) = own_part(place);
-            let tail = self.parts.prompts.tail(file, &PageContext { label: &debater.label, ..own })?;
+            let tail = self.parts.prompts.tail(file, &OwnContext { label: &debater.label, ..own })?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = new_ask(seat, prompt, Some(schema));
             ask.label = Some(debater.name());
