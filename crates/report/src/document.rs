@@ -59,7 +59,8 @@ fn body_lines(text: &str, indent: usize, style: &TerminalStyle) -> Vec<String> {
     let mut before_is_item = false;
     for part in parse(text) {
         let is_item = matches!(part, MarkdownPart::Item { .. });
-        if !lines.is_empty() && !(is_item && before_is_item) {
+        let is_close = is_item && before_is_item;
+        if !lines.is_empty() && !is_close {
             lines.push(String::new());
         }
         match &part {

@@ -167,7 +167,7 @@ fn steady_time(word: &str) -> String {
     let shape: String = word.chars().map(|char| if char.is_ascii_digit() { '0' } else { char }).collect();
     let is_time = ["0000-00-00", "00:00"].iter().any(|time| shape.contains(time));
     let seconds = shape.trim_end_matches([',', '.', ';', ')']).strip_suffix('s');
-    let is_duration = seconds.is_some_and(|number| is_number(number));
+    let is_duration = seconds.is_some_and(is_number);
     match () {
         () if is_time => "TIME".to_owned(),
         () if is_duration => "0s".to_owned(),

@@ -88,7 +88,7 @@ fn debates_are_completed_newest_first_with_their_question() {
     assert_eq!(lines[1], format!("{second}\tpoll, complete: Tabs: or spaces?"));
     assert_eq!(lines[2], format!("{first}\tdeep, complete: Tabs or spaces?"));
     assert!(answer(&home, "zsh", &["show", &second]).out.starts_with(&format!("{second}:poll, complete: ")));
-    assert_eq!(values(&home, &["show", &second]), [second.clone()]);
+    assert_eq!(values(&home, &["show", &second]), std::slice::from_ref(&second));
     assert_eq!(values(&home, &["resume", "1"]), Vec::<String>::new(), "both are over");
     contains(&home, &["verify", ""], &[&first, "tabs.yaml"]);
     contains(&home, &["show", "--db", "home/agon.db", "1"], &[&first]);

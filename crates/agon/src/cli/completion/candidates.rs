@@ -175,7 +175,7 @@ fn server_models(sources: &CompletionSources, name: &str) -> Vec<CompletionCandi
         let is_named = provider == Some(server.name.as_str());
         if !is_named {
             let ready = server.problem.is_none().then(|| (format!("{}/", server.name), String::new()));
-            all.extend(ready.filter(|_| provider.is_none()).into_iter());
+            all.extend(ready.filter(|_| provider.is_none()));
             continue;
         }
         let priced = catalogue.prices_known(&server.name).into_iter();
