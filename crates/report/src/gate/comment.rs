@@ -229,12 +229,23 @@ fn bold(text: &str) -> String {
 
 /// A text of one line that is only text, apart from code.
 fn inert(text: &str) -> String {
-    let parts = spans(text).into_iter().map(|span| match span {
-        MarkdownSpan::Plain(text) | MarkdownSpan::Bold(text) | MarkdownSpan::Italic(text) => plain(&text),
-        MarkdownSpan::Code(text) => code(&text),
-    });
-    let guard = if begins_block(text) { NOTHING } else { "" };
-    std::iter::once(guard.to_owned()).chain(parts).collect()
+    let mut out = if begins_block(text) { NOTHING.to_owned() } else { String::new() };
+    // Marks between two spans go, so what is on both sides of them becomes one text before it is looked at.
+    let mut words = String::new();
+    for span in spans(text) {
+        match span {
+            MarkdownSpan::Code(code) if can_be_code(&code) => {
+                out.push_str(&format!("{}`{code}`", plain(&words)));
+                words.clear();
+            }
+            MarkdownSpan::Plain(text)
+            | MarkdownSpan::Bold(text)
+            | MarkdownSpan::Italic(text)
+            | MarkdownSpan::Code(text) => words.push_str(&text),
+        }
+    }
+    out.push_str(&plain(&words));
+    out
 }
 
 /// Whether a line with this text would be a heading, a list, a definition or a rule.
@@ -246,8 +257,11 @@ fn begins_block(text: &str) -> bool {
 
 /// A text as code, in which services look for nothing. A backtick would end it.
 fn code(text: &str) -> String {
-    let is_code = !text.is_empty() && !text.contains('`');
-    if is_code { format!("`{text}`") } else { plain(text) }
+    if can_be_code(text) { format!("`{text}`") } else { plain(text) }
+}
+
+fn can_be_code(text: &str) -> bool {
+    !text.is_empty() && !text.contains('`')
 }
 
 /// A text without any meaning: not to Markdown and HTML, nor to what services make of text afterwards, which a backslash does not
@@ -267,7 +281,7 @@ fn plain(text: &str) -> String {
             '`' => out.push_str("&#96;"),
             // Between two of them GitHub sets formulas.
             '$' => out.push_str("&#36;"),
-            '\\' | '*' | '_' | '~' | '[' | ']' | '|' => out.extend(['\\', char]),
+            '\\' | '*' | '_' | '~' | '^' | '[' | ']' | '|' => out.extend(['\\', char]),
             _ => out.push(char),
         }
         let is_link = match (char, rest.peek()) {
