@@ -58,10 +58,6 @@ const APPLICATION: i64 = 0x4167_6f6e;
 /// How much of the file the writer keeps in memory. To SQLite, a negative number is in KiB.
 const CACHE_KIB: i64 = -16 * 1024;
 
-/// How many pages the write-ahead log has before it is copied into the file. A page that was written several times by then is copied
-/// once, and a commit rarely has to wait for that.
-const CHECKPOINT_PAGES: i64 = 4096;
-
 const TABLES: &str = include_str!("schema.sql");
 
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +76,6 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreFault> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // A thousand debates at once write to more pages than SQLite keeps by default.
     connection.pragma_update(None, "cache_size", CACHE_KIB)?;
-    connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     // Forgotten knowledge is overwritten, not only unlinked.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     if state != FileState::Ready {
