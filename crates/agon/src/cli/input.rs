@@ -197,7 +197,7 @@ fn git_diff(range: &str) -> Result<String, CliError> {
     match text.len() as u64 > DEBATE_FILE_BYTES_MAX {
         true => Err(too_long(&format!("diff of {range}"), DEBATE_FILE_BYTES_MAX)),
         false if text.trim().is_empty() && range == STAGED => {
-            Err(CliError::input("nothing is staged: add what you want to review with git add"))
+            Err(CliError::input("nothing is staged: add what should be judged with git add"))
         }
         false if text.trim().is_empty() => {
             Err(CliError::input(format!("nothing changes in the range {range}")))
