@@ -189,6 +189,7 @@ fn median(figures: &mut [f64]) -> f64 {
 fn call(prompt: String, seed: u64) -> ModelCall {
     ModelCall {
         is_again: false,
+        is_repair: false,
         debate: "bench".into(),
         seat: "debater-1".into(),
         ask: 1,

@@ -13,14 +13,16 @@
 //! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is the section `[pulse.NAME]` of
 //!   `agon.toml`; `fetch` gets the bytes; `documents` turns them into entries with the help of `feeds`, `json`,
 //!   `markdown` and `html_text`; `nearest` picks the entries that match the question.
+//! - `public_addresses`: which addresses a feed or a page may lead to.
 //! - [`tools`]: `tool/NAME`, what seats can have looked up while a debate runs.
 
 pub mod errands;
 pub mod knowledge_context;
+mod public_addresses;
 pub mod pulse;
 pub mod tools;
 
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
 pub use knowledge_context::{ContextEmbedder, ContextSearch, KnowledgeSource, embed_missing_entries};
 pub use pulse::{PulseConfig, PulseSource};
-pub use tools::{BUILT_IN_TOOLS, ToolConfig, Toolbox, ToolsConfig};
+pub use tools::{BUILT_IN_TOOLS, ToolConfig, ToolOffers, Toolbox, ToolsConfig};

@@ -122,10 +122,10 @@ impl DebateUsage {
         if usage.usd.is_none() {
             self.doubtful_usd += worst_usd.unwrap_or_default();
         }
-        self.input_tokens += usage.input_tokens;
-        self.cached_input_tokens += usage.cached_input_tokens;
-        self.cache_write_tokens += usage.cache_write_tokens;
-        self.output_tokens += usage.output_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);
+        self.cached_input_tokens = self.cached_input_tokens.saturating_add(usage.cached_input_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(usage.cache_write_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
         self.usd += usage.usd.unwrap_or_default();
         self.usd_known &= usage.usd.is_some();
     }

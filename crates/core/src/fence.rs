@@ -33,13 +33,29 @@ const CHAT_SPEAKERS: &[&str] = &["system", "user", "assistant", "human", "develo
 const CONTROL: &[(&str, &str)] = &[
     ("<|", "< |"),
     ("|>", "| >"),
+    ("<\u{ff5c}", "< \u{ff5c}"),
+    ("\u{ff5c}>", "\u{ff5c} >"),
     ("[inst]", "[ INST ]"),
     ("[/inst]", "[ /INST ]"),
+    ("[system_prompt]", "[ SYSTEM_PROMPT ]"),
+    ("[/system_prompt]", "[ /SYSTEM_PROMPT ]"),
+    ("[available_tools]", "[ AVAILABLE_TOOLS ]"),
+    ("[/available_tools]", "[ /AVAILABLE_TOOLS ]"),
+    ("[tool_calls]", "[ TOOL_CALLS ]"),
+    ("[tool_results]", "[ TOOL_RESULTS ]"),
+    ("[/tool_results]", "[ /TOOL_RESULTS ]"),
+    ("<tool_call>", "< tool_call >"),
+    ("</tool_call>", "< /tool_call >"),
+    ("<tool_response>", "< tool_response >"),
+    ("</tool_response>", "< /tool_response >"),
     ("<<sys>>", "< <SYS> >"),
     ("<</sys>>", "< </SYS> >"),
     ("<start_of_turn>", "< start_of_turn >"),
     ("<end_of_turn>", "< end_of_turn >"),
 ];
+
+/// Control tokens that are one only in lower case: in code, `<S>` is the name of a type.
+const CONTROL_LOWER: &[(&str, &str)] = &[("<s>", "< s >"), ("</s>", "< /s >")];
 
 /// The longest label. A path of a few folders fits.
 const LABEL_CHARS_MAX: usize = 200;
@@ -82,11 +98,14 @@ impl Fence {
     /// `text` with everything taken out that could end a quotation or pass for another speaker.
     pub fn defuse(&self, text: &str) -> String {
         let mut clean = replace_ignoring_case(&shown(text), &self.marker, "[code removed]");
-        if clean.contains(['<', '[', '|']) {
+        if clean.contains(['<', '[', '|', '\u{ff5c}']) {
             // Writing one token with a space cannot make another, so those that are not here now never will be.
             let lower = clean.to_ascii_lowercase();
             for (token, written) in CONTROL.iter().filter(|(token, _)| lower.contains(token)) {
                 clean = replace_ignoring_case(&clean, token, written);
+            }
+            for (token, written) in CONTROL_LOWER {
+                clean = clean.replace(token, written);
             }
         }
         if !clean.split('\n').any(|line| self.opens_as_speaker(line)) {

@@ -25,10 +25,27 @@ pub fn fences(bytes: &[u8]) {
     let [quotation] = found.as_slice() else { panic!("{} quotations in {prompt:?}", found.len()) };
     assert_eq!(quotation.range, rule.len() + 2..rule.len() + 2 + quoted.len(), "{prompt:?}");
     let inside = quotation.text.to_ascii_lowercase();
-    for token in ["<|", "|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>"]
-    {
+    for token in [
+        "<|",
+        "|>",
+        "<\u{ff5c}",
+        "\u{ff5c}>",
+        "[inst]",
+        "[/inst]",
+        "[system_prompt]",
+        "[tool_results]",
+        "[tool_calls]",
+        "[available_tools]",
+        "<tool_call>",
+        "</tool_response>",
+        "<<sys>>",
+        "<</sys>>",
+        "<start_of_turn>",
+        "<end_of_turn>",
+    ] {
         assert!(!inside.contains(token), "{token} in {quoted:?}");
     }
+    assert!(!quotation.text.contains("<s>") && !quotation.text.contains("</s>"), "{quoted:?}");
     let person = fence.person(&text);
     assert_no_hidden_character(&person);
     assert!(!person.contains(marker), "{person:?}");
@@ -80,6 +97,13 @@ fn no_text_at_all_leaves_its_quotation_or_hides_in_it() {
         "|",
         ">",
         "[INST]",
+        "[SYSTEM_PROMPT]",
+        "TOOL_RESULTS]",
+        "<tool_",
+        "call>",
+        "s>",
+        "</",
+        "\u{ff5c}",
         "[",
         "/INST]",
         "<<SYS>>",

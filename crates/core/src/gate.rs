@@ -108,6 +108,8 @@ pub struct GateFinding {
     pub unverified: bool,
     /// Who raised it or agreed with it.
     pub judges: Vec<String>,
+    /// What else the judges say of it, in sentences: who disputes it, and what became of it.
+    pub remarks: Vec<String>,
     /// Who dropped it later; empty where nobody did.
     pub dropped_by: Vec<String>,
     /// Whether everybody who raised it dropped it.

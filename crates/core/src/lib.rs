@@ -87,4 +87,6 @@ pub use tools::{
     ItemAsker, ItemCitation, ItemFinding, ItemRecord, ItemStatus, TableTools, ToolAnswer, ToolItem,
     ToolOffer, ToolRequest,
 };
-pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord, SeatVote};
+pub use view::{
+    Ballot, CitableText, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord, SeatVote,
+};

@@ -31,6 +31,9 @@ pub enum OptionKind {
     Text,
     /// The path of a text file. The caller reads it into the request's files, with the option's key as its part.
     File,
+    /// The name of a model, or a fallback chain. An option that becomes the model of an ask is of this kind or of the next: who may
+    /// not name a model is refused by the kind.
+    Model,
     /// Names of models with commas between them; empty for those of the configuration.
     Models,
 }
@@ -51,6 +54,11 @@ pub struct OptionSpec {
 }
 
 impl OptionSpec {
+    /// Whether its value names models.
+    pub fn names_models(&self) -> bool {
+        matches!(self.kind, OptionKind::Model | OptionKind::Models)
+    }
+
     fn parse(&self, raw: &str) -> Result<Value, Invalid> {
         let wrong =
             |want: String| Invalid(format!("{} is {raw:?}, but it must be {want}: {}", self.key, self.help));
@@ -70,7 +78,7 @@ impl OptionSpec {
                 "false" => Ok(json!(false)),
                 _ => Err(wrong("true or false".into())),
             },
-            OptionKind::Text | OptionKind::Models => Ok(json!(raw)),
+            OptionKind::Text | OptionKind::Model | OptionKind::Models => Ok(json!(raw)),
             OptionKind::File if raw.trim().is_empty() => Err(wrong("the path of a file".into())),
             OptionKind::File => Ok(json!(raw)),
         }

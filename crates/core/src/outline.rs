@@ -264,8 +264,12 @@ pub struct PositionPaths {
     pub rounds: Vec<u32>,
     /// Those of the rounds that are votes.
     pub vote_rounds: Vec<u32>,
-    /// What was held, in the order in which it was first said.
+    /// The names of what was held, in the order in which it was first said.
     pub positions: Vec<String>,
+    /// The same in full, where the name of a position is the beginning of a long text.
+    pub in_full: Vec<String>,
+    /// For each of them how the last holder who revised it without giving it up puts it.
+    pub reworded: Vec<Option<String>>,
     /// One path for each seat.
     pub seats: Vec<SeatPath>,
     /// Whether every position is a score.
@@ -292,6 +296,17 @@ pub struct PathStep {
     pub value: Option<f64>,
     /// Set where the seat changed: what the change cites and verifies.
     pub cited: Option<Vec<String>>,
+    /// Whether the change names a cause that does not verify.
+    pub names_unverified: bool,
     /// Whether nobody declared which other positions of the round are the same.
     pub is_unsorted: bool,
+    /// Whether it is held in its new words.
+    pub is_reworded: bool,
+}
+
+impl PathStep {
+    /// Whether the seat changed and nothing that it cites verifies.
+    pub fn is_bare(&self) -> bool {
+        self.cited.as_ref().is_some_and(Vec::is_empty)
+    }
 }

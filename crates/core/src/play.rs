@@ -248,7 +248,10 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
     };
     // A quote that happens to verify is better than one that does not, and one that does not is better than no answer.
     let prompt = ask.prompt.user();
-    let quotes: Vec<&str> = quotations(&prompt).iter().flat_map(|quoted| quoted.text.lines()).collect();
+    // No schema allows a longer quote.
+    let quotes = quotations(&prompt);
+    let quotes: Vec<&str> =
+        quotes.iter().flat_map(|quoted| quoted.text.lines()).filter(|line| line.len() <= 1_000).collect();
     let mut unverified = Vec::new();
     for _ in 0..200 {
         let value = made_up(&schema.json, &schema.json, &quotes, &mut draw);

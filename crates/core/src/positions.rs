@@ -71,6 +71,9 @@ impl DecidedPosition {
     }
 }
 
+/// Distances between scores are compared with this tolerance.
+const NEAR_TOLERANCE: f64 = 1e-9;
+
 /// Who held what after one round.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RoundPositions {
@@ -93,6 +96,10 @@ pub struct SeatPosition {
     pub label: Option<String>,
     /// The position's name. Equal names mean the same position. Where `is_unsorted` is set, different names mean nothing.
     pub position: String,
+    /// The seat's own words for it, where the name may be those of another seat that holds the same.
+    pub words: Option<String>,
+    /// How the position is put since this round, in which its holder revised it without giving it up.
+    pub reworded: Option<String>,
     /// Whether nobody declared how this text relates to the others of the round.
     pub is_unsorted: bool,
     /// The score, where the position is one.
@@ -108,8 +115,11 @@ pub struct SeatPosition {
 pub struct PositionChange {
     /// What the seat cites, as far as it verifies: points of other seats, evidence, places in files. Empty if nothing does.
     pub cited: Vec<String>,
-    /// The ids of those among them that were looked up, each with a quote that verifies. They come from outside the debate.
+    /// The ids of the sources among them, each with a quote that verifies: what was looked up or attached.
     pub sources: Vec<String>,
+    /// What the seat names as the cause although it does not verify, as it stands after "citing": `[B3] with words that do not occur
+    /// there`.
+    pub unverified: Vec<String>,
     /// Why it changed, in its own words.
     pub reason: Option<String>,
 }
@@ -145,15 +155,18 @@ pub struct PositionFlip {
     pub to: String,
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
-    /// Whether it names a point of the debate or of what the debate was given.
+    /// Whether it names a point of the debate.
     pub by_argument: bool,
-    /// Whether it quotes something that was looked up, which is from outside the debate.
+    /// Whether it quotes a source: something that was looked up or attached.
     pub by_source: bool,
     /// Whether the new position was held by most of the others and the old one by fewer; for scores, whether the new one is
     /// nearer to the others' mean. Null where nobody declared which positions are the same.
     pub toward_majority: Option<bool>,
     /// What it cites and verifies.
     pub cited: Vec<String>,
+    /// What it names as the cause although it does not verify.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// Why it changed, in its own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -163,6 +176,28 @@ impl PositionHistory {
     /// A seat's last own position, before any vote.
     pub fn at_last(&self, seat: &str) -> Option<&SeatPosition> {
         self.rounds.iter().rev().filter(|held| !held.ballots).find_map(|held| held.of(seat))
+    }
+
+    /// The rounds in which a seat revised its own position, whether or not it gave it up. Where its words are known, they changed.
+    pub fn revisions(&self, seat: &str) -> Vec<u32> {
+        let own = self.rounds.iter().filter(|held| !held.ballots);
+        let own = own.filter_map(|held| Some((held.round, held.of(seat)?)));
+        let mut before: Option<&str> = None;
+        let revised = own.filter(|(_, held)| {
+            let is_repeated = held.words.is_some() && held.words.as_deref() == before;
+            before = held.words.as_deref();
+            held.change.is_some() && !is_repeated
+        });
+        revised.map(|(round, _)| round).collect()
+    }
+
+    /// A position in full. Its name may be the beginning of the words of a seat that holds it, cut with three dots.
+    pub fn in_full(&self, name: &str) -> String {
+        let words = self.rounds.iter().flat_map(|round| &round.stands).filter(|held| held.position == name);
+        let mut words = words.filter_map(|held| Some(one_line(held.words.as_deref()?)));
+        let beginning = name.strip_suffix("...").map(str::trim_end);
+        let whole = beginning.and_then(|beginning| words.find(|words| words.starts_with(beginning)));
+        whole.unwrap_or_else(|| name.to_owned())
     }
 
     /// How it is known which seats hold the same position.
@@ -182,31 +217,45 @@ impl PositionHistory {
 
     /// Every change, by round and seat.
     pub fn flips(&self) -> Vec<PositionFlip> {
-        let pairs = self.rounds.iter().zip(self.rounds.iter().skip(1));
-        pairs.flat_map(|(before, after)| after.flips_since(before)).collect()
+        let rounds = self.rounds.iter().enumerate();
+        let flips = rounds.flat_map(|(at, after)| {
+            after.stands.iter().filter_map(move |now| after.flip(self.before(at, &now.seat)?, now))
+        });
+        flips.collect()
+    }
+
+    /// The round that a seat's position in the round at this place is compared with: what it proposes with what it proposed last, and
+    /// its vote with its last vote, or else with its proposal.
+    pub fn before(&self, at: usize, seat: &str) -> Option<&RoundPositions> {
+        let is_ballots = self.rounds.get(at)?.ballots;
+        let earlier = || self.rounds.iter().take(at).rev().filter(|before| before.of(seat).is_some());
+        earlier().find(|before| before.ballots == is_ballots).or_else(|| earlier().next())
     }
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl RoundPositions {
-    /// The changes since the round before.
-    fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = PositionFlip> + 'a {
-        self.stands.iter().filter_map(move |now| {
-            let change = now.change.as_ref()?;
-            // The same position in other words is no change.
-            let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
-            Some(PositionFlip {
-                round: self.round,
-                seat: now.seat.clone(),
-                label: now.label.clone(),
-                from: then.position.clone(),
-                to: now.position.clone(),
-                evidenced: !change.cited.is_empty(),
-                by_argument: change.cited.len() > change.sources.len(),
-                by_source: !change.sources.is_empty(),
-                toward_majority: (before.is_sorted() && !now.is_unsorted).then(|| before.draws(then, now)),
-                cited: change.cited.clone(),
-                reason: change.reason.clone(),
-            })
+    /// The change of a seat since an earlier round.
+    fn flip(&self, before: &Self, now: &SeatPosition) -> Option<PositionFlip> {
+        let change = now.change.as_ref()?;
+        // The same position in other words is no change.
+        let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
+        Some(PositionFlip {
+            round: self.round,
+            seat: now.seat.clone(),
+            label: now.label.clone(),
+            from: then.position.clone(),
+            to: now.position.clone(),
+            evidenced: !change.cited.is_empty(),
+            by_argument: change.cited.len() > change.sources.len(),
+            by_source: !change.sources.is_empty(),
+            toward_majority: (before.is_sorted() && !now.is_unsorted).then(|| before.draws(then, now)),
+            cited: change.cited.clone(),
+            unverified: change.unverified.clone(),
+            reason: change.reason.clone(),
         })
     }
 
@@ -243,8 +292,8 @@ impl RoundPositions {
         foremost.map(|(position, _)| *position).collect()
     }
 
-    /// A group number for each seat, for counting agreement. Scores within `near` of each other are one group; everything else
-    /// is grouped by name.
+    /// A group number for each seat: a position, or as many scores as lie within `near` of each other. The groups are as few as
+    /// possible. Scores are never chained: two that are further apart are in two groups, whatever lies between them.
     pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
         let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
         let by_name =
@@ -254,11 +303,33 @@ impl RoundPositions {
             return self.stands.iter().map(by_name).collect();
         };
         figures.sort_by(f64::total_cmp);
-        let gaps =
-            figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
-        let starts: Vec<f64> = gaps.map(|(_, high)| *high).collect();
-        let group = |stand: &SeatPosition| starts.iter().filter(|start| stand.value >= Some(**start)).count();
+        let mut starts: Vec<f64> = Vec::new();
+        for figure in figures {
+            if starts.last().is_none_or(|start| figure - start > near + NEAR_TOLERANCE) {
+                starts.push(figure);
+            }
+        }
+        let group =
+            |stand: &SeatPosition| starts.iter().skip(1).filter(|start| stand.value >= Some(**start)).count();
         self.stands.iter().map(group).collect()
+    }
+
+    /// The share of pairs of seats that agree: on the same position, or with scores no further apart than `near`. `None` without a pair.
+    pub fn pairs_agreeing(&self, near: Option<f64>) -> Option<f64> {
+        let agree = |one: &SeatPosition, other: &SeatPosition| {
+            let apart = one.value.zip(other.value).map(|(one, other)| (one - other).abs());
+            let is_near = apart.zip(near).is_some_and(|(apart, near)| apart <= near + NEAR_TOLERANCE);
+            one.position == other.position || is_near
+        };
+        let pairs = self.stands.iter().enumerate();
+        let pairs =
+            pairs.flat_map(|(at, one)| self.stands.iter().skip(at + 1).map(move |other| (one, other)));
+        let (mut all, mut agreeing) = (0_usize, 0_usize);
+        for (one, other) in pairs {
+            all += 1;
+            agreeing += usize::from(agree(one, other));
+        }
+        (all > 0).then(|| agreeing as f64 / all as f64)
     }
 
     /// The position that a plain vote gives; `None` for a tie, and where it is not known which positions are the same.
@@ -357,6 +428,27 @@ mod tests {
         assert_eq!(history.flips()[0].toward_majority, Some(false), "one holder each is no majority");
     }
 
+    /// A proposal is compared with the last proposal and a vote with the last vote, also of a seat that abstained in between.
+    #[test]
+    fn votes_and_proposals_are_compared_with_their_like() {
+        let vote = |round, positions: &[(&str, Option<&[&str]>)]| RoundPositions {
+            ballots: true,
+            ..held(round, positions)
+        };
+        let mut first_vote = vote(7, &[("A", None), ("A", Some(&[])), ("C", None)]);
+        first_vote.stands.pop();
+        let rounds = vec![
+            held(6, &[("A", None), ("B", None), ("C", None)]),
+            first_vote,
+            held(9, &[("A", None), ("B", Some(&[])), ("D", Some(&[]))]),
+            vote(10, &[("A", None), ("A", None), ("A", Some(&[]))]),
+        ];
+        let flips = PositionHistory { rounds, ..PositionHistory::default() }.flips();
+        let seen: Vec<_> =
+            flips.iter().map(|flip| (flip.round, flip.from.as_str(), flip.to.as_str())).collect();
+        assert_eq!(seen, [(7, "B", "A"), (9, "C", "D"), (10, "D", "A")]);
+    }
+
     #[test]
     fn the_same_in_other_words_is_no_flip() {
         let rounds =
@@ -365,8 +457,9 @@ mod tests {
         assert_eq!(flips.iter().map(|flip| flip.seat.as_str()).collect::<Vec<_>>(), ["seat-2"]);
     }
 
+    /// Scores that only a third one connects do not agree: 3.0, 3.2 and 3.7 are no single position within 0.5.
     #[test]
-    fn figures_that_are_near_are_one_position_where_agreement_is_counted() {
+    fn scores_agree_by_pairs_and_are_never_chained() {
         let scored = |scores: &[f64]| {
             let mut held = held(1, &vec![("x", None); scores.len()]);
             for (stand, score) in held.stands.iter_mut().zip(scores) {
@@ -374,9 +467,36 @@ mod tests {
             }
             held
         };
-        assert_eq!(scored(&[4.0, 3.6, 2.0, 3.1]).grouped(Some(0.5)), [1, 1, 0, 1]);
-        assert_eq!(scored(&[4.0, 4.0, 2.0]).grouped(None), [0, 0, 1]);
-        assert_eq!(held(1, &[("B", None), ("A", None), ("B", None)]).grouped(Some(0.5)), [0, 1, 0]);
+        let near = Some(0.5);
+        for (scores, near, groups, agreeing) in [
+            (&[3.0, 3.7, 3.2][..], near, &[0, 1, 0][..], Some(2.0 / 3.0)),
+            (&[4.0, 3.6, 2.0, 3.1], near, &[2, 1, 0, 1], Some(2.0 / 6.0)),
+            (&[4.0, 4.5, 4.2], near, &[0, 0, 0], Some(1.0)),
+            (&[4.0, 4.0, 2.0], None, &[0, 0, 1], Some(1.0 / 3.0)),
+            (&[4.0], near, &[0], None),
+        ] {
+            let held = scored(scores);
+            assert_eq!(
+                (held.grouped(near), held.pairs_agreeing(near)),
+                (groups.to_vec(), agreeing),
+                "{scores:?}"
+            );
+        }
+        let named = held(1, &[("B", None), ("A", None), ("B", None)]);
+        assert_eq!((named.grouped(near), named.pairs_agreeing(near)), (vec![0, 1, 0], Some(1.0 / 3.0)));
+    }
+
+    #[test]
+    fn a_name_that_was_cut_is_found_in_full() {
+        let mut round = held(1, &[("Close the ...", None), ("Close the ...", None), ("Stay", None)]);
+        round.stands[0].words = Some("Shut it down.".into());
+        round.stands[1].words = Some("Close  the ward\nnext year.".into());
+        let history = PositionHistory { rounds: vec![round], ..PositionHistory::default() };
+        for (name, full) in
+            [("Close the ...", "Close the ward next year."), ("Stay", "Stay"), ("No ...", "No ...")]
+        {
+            assert_eq!(history.in_full(name), full);
+        }
     }
 
     #[test]

@@ -80,16 +80,16 @@ pub struct ToolAnswer {
     pub refused: Option<String>,
 }
 
-/// Something that a seat asked for, with what came of it. Seats cite it by its id.
+/// Something that a seat asked for, with what came of it, or a text that the person attached. Seats cite it by its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolItem {
-    /// `E1`, `E2`..., numbered over the whole debate.
+    /// `E1`, `E2`..., numbered over the whole debate; `K1`, `K2`... for what the person attached.
     pub id: String,
-    /// The tool's name.
+    /// The tool's name; `context` for what the person attached.
     pub tool: String,
     /// Its arguments.
     pub arguments: Value,
-    /// Who asked for it.
+    /// Who asked for it; nobody asked for what the person attached.
     pub askers: Vec<ItemAsker>,
     /// Whether it was run, or is about to be. A request that a limit stopped was not.
     pub was_run: bool,
@@ -141,9 +141,9 @@ pub enum ItemFinding {
 /// What readers are told of an item. The JSON outcome lists them as `items`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemRecord {
-    /// `E1`, `E2`...
+    /// `E1`, `E2`..., or `K1`, `K2`...
     pub id: String,
-    /// The tool's name.
+    /// The tool's name; `context` for what the person attached.
     pub tool: String,
     /// Its arguments.
     pub arguments: Value,
@@ -198,6 +198,11 @@ impl TableTools {
 }
 
 impl ToolItem {
+    /// Whether the person attached it. Otherwise a seat asked for it.
+    pub fn is_attached(&self) -> bool {
+        self.askers.is_empty()
+    }
+
     /// What was found; `None` if the item shows nothing that could be cited.
     pub fn text(&self) -> Option<&str> {
         match &self.finding {

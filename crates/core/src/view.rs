@@ -32,6 +32,23 @@ pub struct DebateView {
     pub gate: Option<GateReport>,
     /// What was looked up.
     pub items: Vec<ItemRecord>,
+    /// The texts of the replies that others may cite by an id.
+    pub citable: Vec<CitableText>,
+}
+
+/// A text of a reply with the id by which others cite it. A transcript shows the id beside the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitableText {
+    /// The id, such as `F1` or `M6`. Empty for a text without one that needs a remark.
+    pub id: String,
+    /// The seat whose reply has it.
+    pub seat: String,
+    /// The round of that reply.
+    pub round: u32,
+    /// The text, as a whole field or entry of the reply.
+    pub text: String,
+    /// What a reader should know about it, such as "evidence unverified".
+    pub remark: Option<&'static str>,
 }
 
 /// What a debate came to. The outcome document has it, so that a chat message or an agent needs to know no protocol.

@@ -46,15 +46,21 @@ pub fn percent(part: u64, whole: u64) -> String {
 
 /// A score, or any other measure, with two decimals.
 pub fn score(value: f64) -> String {
-    format!("{value:.2}")
+    format!("{:.2}", hundredths(value))
+}
+
+/// A number in whole hundredths, for reports. The noise of binary fractions does not decide where it is rounded, and zero has no sign.
+pub fn hundredths(value: f64) -> f64 {
+    ((value * 1e6).round() / 1e4).round() / 100.0 + 0.0
 }
 
 /// A duration: `0.8 s`, `14 s`, `2 min 05 s`.
 pub fn seconds(ms: u64) -> String {
-    match ms {
-        0..10_000 => format!("{:.1} s", (ms as f64 / 100.0).round() / 10.0),
-        10_000..60_000 => format!("{} s", ms / 1000),
-        _ => format!("{} min {:02} s", ms / 60_000, ms / 1000 % 60),
+    let whole = ms.saturating_add(500) / 1000;
+    match whole {
+        _ if ms < 10_000 => format!("{:.1} s", (ms as f64 / 100.0).round() / 10.0),
+        ..60 => format!("{whole} s"),
+        _ => format!("{} min {:02} s", whole / 60, whole % 60),
     }
 }
 
@@ -110,12 +116,89 @@ pub fn seat_name(id: &str) -> String {
     if id.contains('-') { id.to_owned() } else { heading(id) }
 }
 
-/// The beginning of a text, cut at a word, with a mark where it was cut.
+/// The text with a full stop, unless it ends a sentence already, in whatever language.
+pub fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    let is_over = text.ends_with("[...]") || text.trim_end_matches(is_closing).ends_with(is_stop);
+    if is_over || text.is_empty() { text.to_owned() } else { format!("{text}.") }
+}
+
+/// The texts as sentences in a row. The last one keeps its own end.
+pub fn sentences(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [before @ .., last] => {
+            before.iter().map(|text| format!("{} ", sentence(text))).chain([last.clone()]).collect()
+        }
+    }
+}
+
+/// The texts as parts of one sentence: `one; two; three`. Only the last one may end with a full stop.
+pub fn clauses(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [before @ .., last] => {
+            before.iter().map(|text| format!("{}; ", without_stop(text))).chain([last.clone()]).collect()
+        }
+    }
+}
+
+/// The text without a full stop at its end. A question mark, an exclamation mark and dots that stand for more remain.
+pub fn without_stop(text: &str) -> &str {
+    let text = text.trim_end();
+    let is_more = text.ends_with("..") || text.ends_with("[...]");
+    if is_more {
+        text
+    } else {
+        text.trim_end_matches(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}', '\u{964}', '\u{589}', '\u{6d4}'])
+    }
+}
+
+/// What ends a sentence, in several scripts.
+fn is_stop(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{203d}' | '\u{2047}'..='\u{2049}')
+        || matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff0e}' | '\u{ff1f}' | '\u{ff61}')
+        || matches!(c, '\u{61f}' | '\u{6d4}' | '\u{964}' | '\u{965}' | '\u{589}' | '\u{1362}' | '\u{104b}')
+}
+
+/// What may follow the stop that it encloses.
+fn is_closing(c: char) -> bool {
+    matches!(c, '"' | '\'' | ')' | ']' | '\u{bb}' | '\u{ab}' | '*' | '`')
+        || matches!(
+            c,
+            '\u{2018}'..='\u{201f}' | '\u{203a}' | '\u{300d}' | '\u{300f}' | '\u{300b}' | '\u{ff09}'
+        )
+}
+
+/// A cut must save at least this much, which is about a line.
+const CUT_CHARS_MIN: usize = 80;
+
+/// The beginning of a text, cut at a word, with a mark where it was cut. A text that is longer by less than a line, or by less than
+/// half where little is kept, is not cut: the mark would not be shorter than what it stands for.
 pub fn excerpt(text: &str, chars_max: usize) -> String {
+    let slack = CUT_CHARS_MIN.min(chars_max / 2);
+    if text.chars().nth(chars_max.saturating_add(slack)).is_none() {
+        return text.to_owned();
+    }
     let Some((end, _)) = text.char_indices().nth(chars_max) else { return text.to_owned() };
     let kept = text.get(..end).unwrap_or_default();
     let kept = kept.rsplit_once(char::is_whitespace).map_or(kept, |(kept, _)| kept);
     format!("{} [...]", kept.trim_end())
+}
+
+/// The beginning of a text, cut at the end of a sentence. Where no sentence ends in time, it is cut at a word.
+pub fn excerpt_of_sentences(text: &str, chars_max: usize) -> String {
+    let short = excerpt(text, chars_max);
+    let slack = CUT_CHARS_MIN.min(chars_max / 2);
+    let ends = text.char_indices().take(chars_max.saturating_add(slack)).filter_map(|(at, c)| {
+        let rest = text.get(at + c.len_utf8()..)?.trim_start_matches(is_closing);
+        let is_end = is_stop(c) && (!c.is_ascii() || rest.starts_with(char::is_whitespace));
+        is_end.then_some(text.len() - rest.len())
+    });
+    match ends.last().and_then(|end| text.get(..end)) {
+        Some(kept) if short != text => format!("{kept} [...]"),
+        _ => short,
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +232,23 @@ mod tests {
         }
     }
 
+    /// Neither 2.735 nor a sum that falls just below it is 2.73 in one place and 2.74 in another.
+    #[test]
+    fn a_score_is_rounded_in_one_way() {
+        for (value, written) in [
+            (2.735, "2.74"),
+            (2.734_999_999_999_999_4, "2.74"),
+            (1.005, "1.01"),
+            (2.5, "2.50"),
+            (-0.001, "0.00"),
+            (-0.0, "0.00"),
+            (-0.126, "-0.13"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(score(value), written, "{value:?}");
+        }
+    }
+
     #[test]
     fn durations_are_short() {
         for (ms, written) in
@@ -174,6 +274,70 @@ mod tests {
     #[test]
     fn an_excerpt_ends_at_a_word_and_says_that_it_was_cut() {
         assert_eq!(excerpt("one two three", 20), "one two three");
-        assert_eq!(excerpt("one two three", 9), "one two [...]");
+        assert_eq!(excerpt("one two three four", 9), "one two [...]");
+    }
+
+    /// A reason that was cut two words before its end said less than one without the mark.
+    #[test]
+    fn an_excerpt_of_sentences_ends_where_one_does() {
+        let long = "and nobody knows the queue ".repeat(4);
+        for (text, told) in [
+            ("One. Two.", "One. Two.".to_owned()),
+            (&format!("It costs 3.5 weeks. So {long}"), "It costs 3.5 weeks. [...]".to_owned()),
+            (&format!("One (\"two.\") Three, {long}"), "One (\"two.\") [...]".to_owned()),
+            (&format!("\u{4e00}\u{3002}\u{4e8c} {long}"), "\u{4e00}\u{3002} [...]".to_owned()),
+            (&format!("Nobody counts it {long}"), "Nobody counts it and nobody [...]".to_owned()),
+        ] {
+            assert_eq!(excerpt_of_sentences(text, 30), told);
+        }
+    }
+
+    /// "[...]" for the one word "preparations" saved nothing.
+    #[test]
+    fn a_cut_saves_at_least_a_line() {
+        let line = "a word and another one ".repeat(30);
+        for (chars, is_cut) in [(500, false), (540, false), (580, false), (581, true), (660, true)] {
+            let text: String = line.chars().take(chars).collect();
+            let shown = excerpt(&text, 500);
+            assert_eq!(shown.ends_with(" [...]"), is_cut, "{chars}");
+            assert!(!is_cut || shown.chars().count() + CUT_CHARS_MIN - " [...]".len() <= chars, "{chars}");
+        }
+    }
+
+    #[test]
+    fn a_stop_is_never_doubled() {
+        for (text, told, bare) in [
+            ("It is cheap", "It is cheap.", "It is cheap"),
+            ("It is cheap.", "It is cheap.", "It is cheap"),
+            ("It is cheap. ", "It is cheap.", "It is cheap"),
+            ("Is it cheap?", "Is it cheap?", "Is it cheap?"),
+            ("Es ist billig!", "Es ist billig!", "Es ist billig!"),
+            ("Es ist billig \u{2026}", "Es ist billig \u{2026}", "Es ist billig \u{2026}"),
+            ("and so on ...", "and so on ...", "and so on ..."),
+            ("a word [...]", "a word [...]", "a word [...]"),
+            (
+                "\u{8fd9}\u{5f88}\u{4fbf}\u{5b9c}\u{3002}",
+                "\u{8fd9}\u{5f88}\u{4fbf}\u{5b9c}\u{3002}",
+                "\u{8fd9}\u{5f88}\u{4fbf}\u{5b9c}",
+            ),
+            ("\u{8d35}\u{5417}\u{ff1f}", "\u{8d35}\u{5417}\u{ff1f}", "\u{8d35}\u{5417}\u{ff1f}"),
+            ("\u{6c7a}\u{5b9a}\u{ff01}", "\u{6c7a}\u{5b9a}\u{ff01}", "\u{6c7a}\u{5b9a}\u{ff01}"),
+            ("\u{926}\u{93e}\u{92e} \u{964}", "\u{926}\u{93e}\u{92e} \u{964}", "\u{926}\u{93e}\u{92e} "),
+            ("\u{647}\u{644}\u{61f}", "\u{647}\u{644}\u{61f}", "\u{647}\u{644}\u{61f}"),
+            ("He said \"no.\"", "He said \"no.\"", "He said \"no.\""),
+            (
+                "\u{300c}\u{4e0d}\u{3002}\u{300d}",
+                "\u{300c}\u{4e0d}\u{3002}\u{300d}",
+                "\u{300c}\u{4e0d}\u{3002}\u{300d}",
+            ),
+            ("It is cheap (2 of 3)", "It is cheap (2 of 3).", "It is cheap (2 of 3)"),
+            ("", "", ""),
+        ] {
+            assert_eq!((sentence(text).as_str(), without_stop(text)), (told, bare), "{text}");
+        }
+        let texts = ["Reason: It is late.", "Question: Why?", "Note: none"].map(str::to_owned);
+        assert_eq!(sentences(&texts), "Reason: It is late. Question: Why? Note: none");
+        assert_eq!(clauses(&texts), "Reason: It is late; Question: Why?; Note: none");
+        assert_eq!((sentences(&[]), clauses(&[])), (String::new(), String::new()));
     }
 }

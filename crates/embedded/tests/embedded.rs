@@ -34,6 +34,7 @@ fn call(messages: Vec<CallMessage>, schema: Option<Value>, seed: u64) -> ModelCa
         ask: 1,
         attempt: 1,
         is_again: false,
+        is_repair: false,
         phase: Phase::new("debate", 1),
         label: Some("Debater A".into()),
         about: None,

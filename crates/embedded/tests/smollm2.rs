@@ -31,6 +31,7 @@ fn call(question: &str, schema: Option<Value>, seed: u64) -> ModelCall {
         ask: 1,
         attempt: 1,
         is_again: false,
+        is_repair: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::seed::SeededDraw;
+use agon_core::wording::sentence;
 use agon_core::{Ask, Brief, Phase, SeatThread};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
@@ -173,9 +174,8 @@ impl AskTask {
                 drafts.push(MessageDraft::new(MessageRole::Assistant, exchange.reply.as_str()));
             }
         }
-        // Providers reject a message without text, so an empty answer is not sent back.
         let (answered, unanswered) = match repair {
-            Some(repair) if repair.answer.trim().is_empty() => (None, Some(repair)),
+            Some(repair) if !repair.has_text() => (None, Some(repair)),
             repair => (repair, None),
         };
         drafts.push(MessageDraft {
@@ -195,17 +195,17 @@ impl AskTask {
     }
 
     fn repair_prompt(&self, repair: &RepairRequest) -> String {
-        let error = repair.error.trim_end_matches('.');
+        let error = sentence(&repair.error);
         let again = match &self.ask.schema {
             Some(_) => "Answer again with the whole JSON object, corrected, and nothing else.",
             None => "Answer again.",
         };
         match repair.is_unverified {
             true => format!(
-                "A part of your answer does not hold: {error}. Correct it if you can; do not make anything up. What does \
-                 not hold will not count. {again}"
+                "A part of your answer could not be verified: {error} Correct that part, and do not make anything up. If you cannot, it \
+                 will not count, but the rest of your answer will. {again}"
             ),
-            false => format!("Your answer cannot be used: {error}. {again}"),
+            false => format!("Your answer cannot be used: {error} {again}"),
         }
     }
 
@@ -223,6 +223,7 @@ impl AskTask {
             ask: self.ask.id,
             attempt,
             is_again: self.ask.repeats.is_some(),
+            is_repair: repair.is_some_and(RepairRequest::has_text),
             phase: phase.clone(),
             label: self.ask.label.clone(),
             about: self.ask.about.clone(),

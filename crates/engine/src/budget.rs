@@ -357,6 +357,12 @@ impl PhaseLimits {
     }
 }
 
+/// How long after its last event a debate meets its deadline, if it has one.
+pub fn deadline_left_ms(protocol: &dyn Protocol, debate: &Debate) -> Option<u64> {
+    let deadline_ms = PhaseLimits::of_last_phase(protocol, debate).deadline_ms?;
+    Some(deadline_ms.saturating_sub(debate.at_ms))
+}
+
 fn share_in_words(share: f64) -> String {
     const NAMES: [(f64, &str); 5] =
         [(2.0, "half"), (3.0, "a third"), (4.0, "a quarter"), (5.0, "a fifth"), (10.0, "a tenth")];

@@ -92,7 +92,10 @@ impl<'a> DebateRun<'a> {
             engine,
             protocol,
             id: debate.brief.id.as_str().into(),
-            clock: RunClock { began: Instant::now(), base_ms: debate.at_ms },
+            clock: RunClock {
+                began: Instant::now(),
+                base_ms: debate.at_ms.saturating_add(log.watch().waited_ms),
+            },
             budget: DebateBudget::from_log(&debate, engine.shared_budget.clone()),
             debate,
             log,

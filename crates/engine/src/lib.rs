@@ -37,6 +37,7 @@ mod store;
 mod warm_up;
 
 pub use answer_parsing::answer_value;
+pub use budget::deadline_left_ms;
 pub use call_limits::{CallShares, PlaceClaim, PlaceGrant};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use model::{

@@ -83,6 +83,8 @@ pub struct ModelCall {
     pub attempt: u32,
     /// Whether the seat answered the same before and is asked again with what it had asked for.
     pub is_again: bool,
+    /// Whether the last message only says what is wrong with the answer before it. The ask is then the message before that answer.
+    pub is_repair: bool,
     /// The phase and round.
     pub phase: Phase,
     /// The name under which the other seats know this one ("Debater B").

@@ -38,6 +38,13 @@ pub(crate) struct RepairRequest {
     pub(crate) is_unverified: bool,
 }
 
+impl RepairRequest {
+    /// Whether the answer can be sent back. Providers reject a message without text.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.answer.trim().is_empty()
+    }
+}
+
 /// Decides what follows these attempts at the models of `chain`.
 ///
 /// Models in `down` are skipped, except the last of the chain, and except if all of the chain are down.
@@ -75,7 +82,8 @@ pub(crate) fn next_attempt(
                 failures += 1;
                 failures > limits.retries || (is_last && is_permanent)
             }
-            AbsenceReason::Malformed if repairs < limits.repairs => {
+            // An errand reads its last message as the request, so it cannot be asked to correct its answer.
+            AbsenceReason::Malformed if repairs < limits.repairs && !attempt.errand => {
                 repairs += 1;
                 let answer = fault.text.clone().unwrap_or_default();
                 let (error, is_unverified) = (fault.detail.clone(), fault.unverified);
@@ -165,6 +173,9 @@ mod tests {
             let next = next_attempt(&["a", "b"], &BTreeSet::new(), &attempts, &limits, false);
             assert_eq!(next, expected, "{log:?}");
         }
+        let errand = CallAttempt { errand: true, ..attempt("a", Some(Malformed)) };
+        let next = next_attempt(&["a"], &BTreeSet::new(), &[errand], &limits, false);
+        assert_eq!(next, give_up(Malformed), "an errand is not asked to correct its answer");
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct DebateWatch {
     pub deltas: Option<broadcast::Sender<TextDelta>>,
     /// What the caller says to the debate while it runs.
     pub inbox: DebateInbox,
+    /// How long the debate has waited since its last event although no process ran it. It counts against the deadline.
+    pub waited_ms: u64,
 }
 
 /// What a person says to a running debate. Clones share one inbox.

@@ -1,4 +1,4 @@
-//! How far raters of the same things agree: Krippendorff's alpha, Kendall's W, pairwise agreement, entropy.
+//! How far raters of the same things agree: Krippendorff's alpha, Kendall's W, entropy.
 
 /// What the difference between two ratings means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,15 +135,6 @@ fn mean_ranks(values: &[f64]) -> (Vec<f64>, f64) {
     (ranks, equal.iter().map(|t| t * t - 1.0).sum())
 }
 
-/// The share of pairs that hold the same position; `None` for fewer than two positions.
-pub fn pairwise_agreement<T: PartialEq>(positions: &[T]) -> Option<f64> {
-    let equal_later =
-        |(place, one): (usize, &T)| positions.iter().skip(place + 1).filter(|other| *other == one).count();
-    let same: usize = positions.iter().enumerate().map(equal_later).sum();
-    let pairs = positions.len() * positions.len().saturating_sub(1) / 2;
-    (pairs > 0).then(|| same as f64 / pairs as f64)
-}
-
 /// The entropy of positions in bits: 0 if all are the same, 1 if two positions are held by half each.
 pub fn entropy_bits<T: PartialEq>(positions: &[T]) -> f64 {
     let all = positions.len() as f64;
@@ -221,11 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn pairwise_agreement_and_entropy_of_small_cases() {
-        assert_eq!(
-            (pairwise_agreement(&["a", "a", "b"]), pairwise_agreement(&["a"])),
-            (Some(1.0 / 3.0), None)
-        );
+    fn entropy_of_small_cases() {
         let bits = (entropy_bits(&["a", "b"]), entropy_bits(&["a", "a"]), entropy_bits::<u8>(&[]));
         assert_eq!(bits, (1.0, 0.0, 0.0));
         assert!((entropy_bits(&[1, 1, 1, 2]) - 0.811_278_124_459_132_8).abs() < 1e-12);
@@ -298,10 +285,6 @@ mod tests {
             let bits = entropy_bits(&positions);
             prop_assert!(bits >= 0.0 && bits <= 6_f64.log2() + 1e-9);
             prop_assert_eq!(bits < 1e-12, positions.iter().all(|position| *position == positions[0]));
-            if let Some(share) = pairwise_agreement(&positions) {
-                prop_assert!((0.0..=1.0).contains(&share));
-                prop_assert_eq!(share == 1.0, bits < 1e-12);
-            }
         }
     }
 }

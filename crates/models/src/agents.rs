@@ -122,6 +122,7 @@ mod tests {
             ask: 1,
             attempt: 1,
             is_again: false,
+            is_repair: false,
             phase: Phase::new("propose", 1),
             label: None,
             about: None,

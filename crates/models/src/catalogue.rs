@@ -84,6 +84,15 @@ impl ModelCatalogue {
         Self { scripts: scripts.into_iter().collect(), ..self }
     }
 
+    /// Makes models although their keys are missing. They have a price, and cannot be called.
+    #[must_use]
+    pub fn without_keys(mut self) -> Self {
+        for provider in self.providers.values_mut().filter_map(Arc::get_mut) {
+            provider.key_needed = false;
+        }
+        self
+    }
+
     /// All providers, for `agon doctor`.
     pub fn providers(&self) -> Vec<ProviderInfo> {
         let servers = self.providers.values().map(|provider| ProviderInfo {

@@ -245,7 +245,8 @@ impl HumanConfig {
     /// Rejects values that cannot work, with a sentence that names `[humans.NAME]`.
     pub fn check(&self, name: &str) -> Result<(), Invalid> {
         let checked = check_name(name).and_then(|()| read_timeout(self.timeout_s).map(drop));
-        checked.map_err(|why| Invalid(format!("[humans.{name}]: {why}")))
+        let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+        checked.map_err(|why| Invalid(format!("[humans.{shown}]: {why}")))
     }
 
     /// How long one answer may take.
@@ -296,9 +297,15 @@ impl EmbeddingsConfig {
     }
 }
 
+/// The longest name. Every report and every prompt of a debate repeats it.
+const NAME_CHARS_MAX: usize = 64;
+
 fn check_name(name: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match !name.is_empty() && name.chars().all(allowed) {
+        true if name.len() > NAME_CHARS_MAX => {
+            Err(format!("the name is too long: it may have {NAME_CHARS_MAX} characters"))
+        }
         true => Ok(()),
         false => Err("the name may contain only letters, digits, `-`, `_` and `.`".into()),
     }
@@ -423,6 +430,10 @@ mod tests {
             ("[humans.x]\ntimeout_s = 0", "[humans.x]: timeout_s"),
             ("[humans.x]\ntimeout_s = -1", "[humans.x]: timeout_s"),
             ("[humans.\"a|b\"]", "letters"),
+            (
+                &format!("[humans.{}]", "a".repeat(5_000)),
+                &format!("[humans.{}]: the name is too long", "a".repeat(64)),
+            ),
             ("[agents.\"\"]\nmodel = \"a/b\"", "[agents.]: "),
             ("[agents.\"a b\"]\nmodel = \"a/b\"", "[agents.a b]: "),
             ("[agents.x]\nmodel = \"b\"", "[agents.x]: "),

@@ -44,7 +44,7 @@ pub use config::{
 };
 pub use embedded_models::{EmbeddedSettings, SMOLLM2};
 pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
-pub use human::{HumanModel, PersonChannel, PersonModel, TerminalPrompt};
+pub use human::{HumanModel, PersonChannel, PersonModel, PromptPart, TerminalPrompt, prompt_parts};
 pub use probe::ProviderProbe;
 pub use provider::{KNOWN_PROVIDERS, KnownProvider};
 pub use script::ScriptModel;

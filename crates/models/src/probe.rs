@@ -6,12 +6,11 @@ use agon_engine::CallFaultKind;
 use futures_util::future::join_all;
 use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::provider::{BaseUrl, ModelProvider};
-use crate::server::dialect;
 use crate::server::errors::{CallFailure, FailureContext};
 use crate::server::http::{HttpClients, answer_text};
+use crate::server::{dialect, json_value};
 
 /// What a provider answered when it was asked for its list of models. Never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +27,8 @@ pub struct ProviderProbe {
     pub key_accepted: Option<bool>,
     /// Its models, without the provider's name. `None` if it did not send a list.
     pub models: Option<Vec<String>>,
+    /// Whether it sent something else as its list, as what is no model server does.
+    pub sent_no_list: bool,
     /// How many of its models have a known price.
     pub models_priced: usize,
     /// What is wrong and what to do.
@@ -60,6 +61,7 @@ async fn probe_one(
         status: None,
         key_accepted: None,
         models: None,
+        sent_no_list: false,
         models_priced: 0,
         problem: None,
     };
@@ -107,10 +109,17 @@ async fn list_models(
         });
     }
     let body = answer_text(answer).await.map_err(|error| message(context.body_error(&error)))?;
-    let body: Value = serde_json::from_str(&body).unwrap_or_default();
-    let models = dialect.listed_models(&body).ok_or_else(|| {
+    let models = match json_value(&body, context) {
+        Ok(body) => dialect.listed_models(&body),
+        Err(_) => None,
+    };
+    let models = models.ok_or_else(|| {
+        probe.sent_no_list = true;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("no type");
-        message(context.garbled(&format!("is no list of models ({kind}): is the base URL right?")))
+        message(match body.trim_start().starts_with('<') {
+            true => context.html_page(),
+            false => context.garbled(&format!("is no list of models ({kind}): is the base URL right?")),
+        })
     })?;
     let checks_keys = !HOSTS_WITH_OPEN_LISTS.contains(&base.host.as_str());
     probe.key_accepted = provider.key.as_ref().filter(|_| checks_keys).map(|_| true);

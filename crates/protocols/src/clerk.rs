@@ -244,6 +244,13 @@ impl<'a> AnswerSheet<'a> {
         Sorting { groups, ..sorting }
     }
 
+    /// The label under which the clerk reads the answer of this place.
+    pub fn clerk_label(&self, place: usize) -> Option<String> {
+        let distinct = self.distinct.iter().position(|places| places.contains(&place))?;
+        let shown = self.order().into_iter().position(|other| other == distinct)?;
+        self.labelled().0.into_iter().nth(shown)
+    }
+
     fn is_different(&self, one: usize, other: usize) -> bool {
         let first = |distinct: usize| self.answers.get(*self.distinct.get(distinct)?.first()?);
         let pair = first(one).zip(first(other));

@@ -53,26 +53,58 @@ fn occurs_in<T: AsRef<str>>(quote: &str, normalized_text: impl FnOnce() -> T) ->
     quote.contains(char::is_alphanumeric) && normalized_text().as_ref().contains(quote)
 }
 
+/// What a seat is told beside a quote of its own that does not occur.
+pub const QUOTE_EXACTLY: &str = "quote the exact words, in the language of the original";
+
 /// The words in quotation marks.
 pub fn quoted_words(text: &str) -> Vec<&str> {
-    const MARKS: [(char, char); 6] = [
-        ('"', '"'),
-        ('\u{201c}', '\u{201d}'),
-        ('\u{201e}', '\u{201c}'),
-        ('\u{ab}', '\u{bb}'),
-        ('\u{300c}', '\u{300d}'),
-        ('\u{300e}', '\u{300f}'),
+    quoted_and_other_words(text).0
+}
+
+/// The words in quotation marks, and the texts before, between and after them. A mark that nothing closes is a part of the text, and so
+/// is an apostrophe in a word.
+pub fn quoted_and_other_words(text: &str) -> (Vec<&str>, Vec<&str>) {
+    const MARKS: [(char, &[char]); 9] = [
+        ('"', &['"']),
+        ('\'', &['\'']),
+        ('\u{2018}', &['\u{2019}']),
+        ('\u{201c}', &['\u{201d}']),
+        ('\u{201e}', &['\u{201c}', '\u{201d}']),
+        ('\u{ab}', &['\u{bb}']),
+        ('\u{bb}', &['\u{ab}']),
+        ('\u{300c}', &['\u{300d}']),
+        ('\u{300e}', &['\u{300f}']),
     ];
-    let mut found = Vec::new();
-    for (open, close) in MARKS {
-        let mut rest = text;
-        while let Some((inner, later)) = rest.split_once(open).and_then(|(_, after)| after.split_once(close))
-        {
-            found.extend(inner.contains(char::is_alphanumeric).then_some(inner));
-            rest = later;
+    let (mut quoted, mut others) = (Vec::new(), Vec::new());
+    // Where the text after the last quotation begins, and where the next mark is looked for.
+    let (mut start, mut at) = (0, 0);
+    while let Some(mark) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let before = text.get(..at).unwrap_or_default();
+        at += mark.len_utf8();
+        let Some((_, closing)) = MARKS.iter().find(|(open, _)| *open == mark) else { continue };
+        let inner = text.get(at..).unwrap_or_default();
+        let is_apostrophe = |c: char, before: &str, after: &str| {
+            let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            matches!(c, '\'' | '\u{2019}')
+                && is_letter(before.chars().next_back())
+                && is_letter(after.chars().next())
+        };
+        // An apostrophe at the end of a word opens no quotation.
+        if mark == '\'' && before.ends_with(char::is_alphanumeric) {
+            continue;
         }
+        let end = inner.char_indices().find(|(end, c)| {
+            let (before, after) = inner.split_at(*end);
+            closing.contains(c) && !is_apostrophe(*c, before, after.get(c.len_utf8()..).unwrap_or_default())
+        });
+        let Some((end, close)) = end else { continue };
+        others.extend(text.get(start..at - mark.len_utf8()));
+        quoted.extend(inner.get(..end).filter(|words| words.contains(char::is_alphanumeric)));
+        at += end + close.len_utf8();
+        start = at;
     }
-    found
+    others.extend(text.get(start..));
+    (quoted, others)
 }
 
 /// A text without the numbers before its lines, as [`packet_lines`](crate::packet_lines) and tools write them: `12 | text`.
@@ -186,6 +218,32 @@ mod tests {
         }
         for (one, other) in [("Use Go", "Use Go."), ("Use Go", "Never use Go"), ("a b", "ab")] {
             assert!(!is_same_text(one, other), "{one:?} {other:?}");
+        }
+    }
+
+    /// In the order of the text, in every pair of marks. What is not closed hides nothing that follows.
+    #[test]
+    fn quotations_are_found_in_every_script() {
+        for (text, quoted, others) in [
+            ("a.md:3 \"one\", \"two\"", &["one", "two"][..], &["a.md:3 ", ", ", ""][..]),
+            ("\u{201e}eins\u{201c} und \u{bb}zwei\u{ab}", &["eins", "zwei"], &["", " und ", ""]),
+            ("\u{201e}eins\u{201d}, \u{201c}two\u{201d}", &["eins", "two"], &["", ", ", ""]),
+            (
+                "\u{ab} un \u{bb}\u{ff0c}\u{300c}\u{4e8c}\u{300d}",
+                &[" un ", "\u{4e8c}"],
+                &["", "\u{ff0c}", ""],
+            ),
+            (
+                "A's plan: 'nobody's dog' and the judges' \u{2018}it\u{2019}s so\u{2019}.",
+                &["nobody's dog", "it\u{2019}s so"],
+                &["A's plan: ", " and the judges' ", "."],
+            ),
+            ("5\u{201c} wide: \"so\"", &["so"], &["5\u{201c} wide: ", ""]),
+            ("\"...\" and none", &[], &["", " and none"]),
+            ("5\" wide", &[], &["5\" wide"]),
+        ] {
+            let found = quoted_and_other_words(text);
+            assert_eq!((found.0.as_slice(), found.1.as_slice()), (quoted, others), "{text}");
         }
     }
 

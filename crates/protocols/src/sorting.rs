@@ -5,7 +5,7 @@
 //! is declared, and so are two positions of which a holder says that it could sign the other. A text that nobody placed is unsorted:
 //! nothing is known about it, and nothing is guessed. [`PositionNames`] follows the groups over the rounds.
 
-use crate::quotes::{QuotedTexts, is_same_text};
+use crate::quotes::{QUOTE_EXACTLY, QuotedTexts, is_same_text};
 
 /// A group of texts that a seat declares to state the same position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,9 @@ fn placed_texts(
                 continue;
             };
             if !text.texts.iter().any(|text| quoted.is_quoted(quote, text)) {
-                faults.push(format!("The quote of {label} does not occur in its text: {quote:?}."));
+                faults.push(format!(
+                    "The quote of {label} does not occur in its text: {quote:?} ({QUOTE_EXACTLY})."
+                ));
                 is_misquoted.get_mut(place).into_iter().for_each(|misquoted| *misquoted = true);
                 continue;
             }

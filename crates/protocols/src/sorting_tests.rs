@@ -48,7 +48,7 @@ fn a_partition_with_quotes_that_occur_is_the_sorting() {
 fn what_does_not_verify_is_dropped_and_said() {
     let good = [("A", "Postgres only"), ("B", "drop Redis"), ("C", "Keep Redis"), ("D", "Redis")];
     for (changed, fault) in [
-        (("B", "Postgres with Redis"), "does not occur"),
+        (("B", "Postgres with Redis"), "(quote the exact words, in the language of the original)"),
         (("B", ""), "does not occur"),
         (("B", "Keep Redis for the queue"), "does not occur"),
         (("E", "drop Redis"), "no \"E\""),

@@ -9,11 +9,12 @@ use agon_core::SeededDraw;
 use agon_core::document::document;
 use agon_core::play::{play, replay};
 use agon_core::{
-    AbsenceReason, Ask, Brief, Debate, DebateLimits, Event, Fate, LogRecord, PhaseTurn, Protocol, Reply,
+    AbsenceReason, Ask, Brief, Debate, DebateLimits, Event, Fate, LogRecord, OptionKind, OptionSpec,
+    PhaseTurn, Protocol, Reply,
 };
 use serde_json::Value;
 
-use self::play::{cases, invented, limits, opened, played};
+use self::play::{brief, cases, invented, limits, opened, played};
 
 /// Whether a phase asks a seat. Some phases only ask clerks for errands.
 fn asks_a_seat(debate: &Debate, turn: &PhaseTurn) -> bool {
@@ -235,9 +236,11 @@ fn first_round_positions_are_conserved() {
             for position in &outcome.positions {
                 assert!(!position.position.is_empty() && !position.reason.is_empty());
             }
-            let minority =
-                outcome.positions.iter().filter(|position| position.fate == Fate::Minority).count();
-            assert_eq!(outcome.dissent.len(), minority, "every minority position is in the dissent section");
+            let count = |fate| outcome.positions.iter().filter(|position| position.fate == fate).count();
+            // Who gave up the first position may dissent with a later one.
+            let (minority, refuted) = (count(Fate::Minority), count(Fate::Refuted));
+            let is_conserved = (minority..=minority + refuted).contains(&outcome.dissent.len());
+            assert!(is_conserved, "every minority position is in the dissent section");
         }
     }
 }
@@ -255,6 +258,43 @@ fn invented_answers_keep_the_schemas_that_are_sent_to_providers() {
         };
         play(protocol, opened(&brief), &mut answer, &mut |_| {}).unwrap();
     }
+}
+
+/// Whether a debate asks this model if an option has this value.
+fn option_names_model(protocol: &dyn Protocol, option: &OptionSpec, value: &str, model: &str) -> bool {
+    // Some options are allowed with a flag only.
+    let flags = protocol.info().options.iter().filter(|spec| spec.kind == OptionKind::Flag);
+    let flags = flags.map(|flag| vec![(flag.key.to_owned(), "true".to_owned())]);
+    let named = (option.key.to_owned(), value.to_owned());
+    std::iter::once(Vec::new()).chain(flags).any(|set| {
+        let set = [set, vec![named.clone()]].concat();
+        let Ok(brief) = brief(protocol, set, 7) else { return false };
+        let records = played(protocol, opened(&brief), 7);
+        let debate = Debate::from_records(&records).unwrap();
+        let asked = debate.turns.iter().flat_map(|turn| &turn.asks).map(|ask| &ask.model);
+        let seated = brief.seats.iter().map(|seat| &seat.model);
+        asked.chain(seated).any(|chain| chain.split('|').any(|link| link.trim() == model))
+    })
+}
+
+/// A server lets its callers set options, and checks the models of those whose kind says that they name some.
+#[test]
+fn only_an_option_whose_kind_says_so_can_name_a_model() {
+    let mut naming = Vec::new();
+    for protocol in agon_protocols::all() {
+        for option in protocol.info().options {
+            let is_text = matches!(option.kind, OptionKind::Text | OptionKind::File);
+            if !(is_text || option.names_models()) {
+                continue;
+            }
+            let values = ["command/critic", "x/y|command/critic", "x/y,command/critic"];
+            let names =
+                values.iter().any(|value| option_names_model(protocol, option, value, "command/critic"));
+            assert_eq!(names, option.names_models(), "{} {}", protocol.info().name, option.key);
+            naming.extend(names.then_some(option.key));
+        }
+    }
+    assert!(naming.len() >= 3, "{naming:?}");
 }
 
 #[test]

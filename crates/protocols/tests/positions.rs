@@ -51,7 +51,9 @@ fn checked_positions(protocol: &dyn Protocol, debate: &Debate) -> PositionHistor
         for held in &round.stands {
             assert!(!held.position.is_empty(), "{name}: {held:?}");
             assert!(held.confidence.is_none_or(|value| (0.0..=1.0).contains(&value)), "{name}: {held:?}");
-            let Some(before) = at.checked_sub(1).and_then(|at| history.rounds[at].of(&held.seat)) else {
+            // Who abstains or does not vote has no position in that vote.
+            let Some(before) = history.rounds[..at].iter().rev().find_map(|round| round.of(&held.seat))
+            else {
                 assert_eq!(held.change, None, "{name}: a first position is not a change");
                 continue;
             };
@@ -67,8 +69,11 @@ fn checked_positions(protocol: &dyn Protocol, debate: &Debate) -> PositionHistor
     for (before, after) in history.rounds.iter().zip(history.rounds.iter().skip(1)) {
         assert!(before.round < after.round, "{name}: rounds are in order");
         assert!(
-            before.stands.iter().all(|held| after.of(&held.seat).is_some()),
-            "{name}: a seat that has a position keeps one"
+            after.ballots
+                || history.rounds.iter().take_while(|round| round.round < after.round).all(|round| {
+                    round.ballots || round.stands.iter().all(|held| after.of(&held.seat).is_some())
+                }),
+            "{name}: a seat that has a position of its own keeps one"
         );
     }
     if let Some((outcome, first)) = debate.outcome.as_ref().zip(history.rounds.first())

@@ -202,7 +202,7 @@ fn the_focus_of_a_round_is_new_only_once() {
         let block = quotations(last).into_iter().find(|quoted| quoted.what == "the moderator").unwrap();
         assert_eq!(block.text, focus);
         let around =
-            "\n## Focus of This Round\nThe moderator asks you to address:\n\nAddress it in this round.\n";
+            "\n## Focus of This Round\nThe moderator asks you to address:\n\nDo so in `key_points`.\n";
         let whole = around.len() + block.range.len();
         let more = new(Some(focus)) - new(None);
         // The focus replaces the tail in its place, so the bytes that both start with are no longer cached by chance.

@@ -1,8 +1,9 @@
 //! Any JSON document as report blocks. Keys become headings, lists become lists, and flat records become tables.
 //!
-//! The first field of a record in a list says what the record is about if it is a short string: a seat, an id or a name.
+//! The first field of a record in a list says what the record is about if it is a short string: a seat, an id or a name. So do `a` and `b`
+//! together.
 
-use agon_core::wording::{heading, score, spoken};
+use agon_core::wording::{heading, score, sentences, spoken};
 use agon_core::{ReportBlock, ReportItem, ReportSection, SectionKind};
 use serde_json::{Map, Value};
 
@@ -98,7 +99,8 @@ fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
     if keys.is_empty() || keys.len() > COLUMNS_MAX {
         return None;
     }
-    let mut rows = vec![keys.iter().map(|key| heading(key)).collect::<Vec<String>>()];
+    let head = |key: &&String| if *key == ID { "Id".to_owned() } else { heading(key) };
+    let mut rows = vec![keys.iter().map(head).collect::<Vec<String>>()];
     for record in records {
         rows.push(keys.iter().map(|key| record.get(*key).map(scalar).unwrap_or_default()).collect());
     }
@@ -176,16 +178,39 @@ pub(crate) fn item(value: &Value) -> ReportItem {
         .filter(|(_, value)| !is_blank(value))
         .map(|(key, value)| format!("{}: {}", heading(key), scalar(value)))
         .collect();
-    ReportItem { who, text, note: (!notes.is_empty()).then(|| notes.join(". ")) }
+    ReportItem { who, text, note: (!notes.is_empty()).then(|| sentences(&notes)) }
 }
+
+/// The key of an id that a record gets from its report. It stands before what the record is about.
+pub(crate) const ID: &str = "[id]";
 
 /// Takes the first field if it says what the record is about.
 fn take_subject(fields: &mut Map<String, Value>) -> Option<String> {
+    if let Some(id) = fields.shift_remove(ID) {
+        let subject = take_subject(fields).map_or_else(String::new, |subject| format!(" {subject}"));
+        return Some(format!("{}{subject}", scalar(&id)));
+    }
+    if let Some(pair) = pair_name(fields) {
+        fields.retain(|key, _| !PAIR.contains(&key.as_str()));
+        return Some(pair);
+    }
     let (key, value) = fields.iter().next()?;
     let is_subject =
         value.as_str().is_some_and(|text| !text.is_empty()) && fits_cell(value) && fields.len() > 1;
     let key = is_subject.then(|| key.clone())?;
     fields.shift_remove(&key).map(|subject| scalar(&subject))
+}
+
+/// The keys of the two that a record is about.
+const PAIR: [&str; 2] = ["a", "b"];
+
+/// What a record about two is about: "Agent A and Agent B".
+pub(crate) fn pair_name(fields: &Map<String, Value>) -> Option<String> {
+    let name = |key: &str| fields.get(key).filter(|value| fits_cell(value)).and_then(Value::as_str);
+    match PAIR.map(name) {
+        [Some(a), Some(b)] if fields.len() > PAIR.len() => Some(format!("{a} and {b}")),
+        _ => None,
+    }
 }
 
 pub(crate) fn scalar(value: &Value) -> String {

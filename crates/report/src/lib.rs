@@ -42,6 +42,7 @@ mod svg;
 mod terminal;
 mod terminal_style;
 mod transcript;
+mod unshown_files;
 mod yaml;
 
 pub use document::terminal_document;
@@ -56,4 +57,5 @@ pub use report_source::ReportSource;
 pub use table::{plain_columns, table};
 pub use terminal::terminal_report;
 pub use terminal_style::TerminalStyle;
+pub use unshown_files::unshown_file_line;
 pub use yaml::{NotYaml, yaml};

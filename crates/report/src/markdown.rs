@@ -3,7 +3,7 @@
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, ReportSection};
 
 use crate::bars::{BarCell, bar_shares, level_cells};
-use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
 use crate::markdown_text::{MarkdownPart, parse};
 use crate::report_assembly::full_report;
 use crate::report_source::ReportSource;
@@ -94,7 +94,9 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
 fn write_paths(out: &mut String, paths: &PositionPaths) {
     let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
     let mut rows = vec![vec!["Seat".to_owned()]];
-    rows.iter_mut().for_each(|head| head.extend(paths.rounds.iter().map(|round| column_head(paths, *round))));
+    rows.iter_mut().for_each(|head| {
+        head.extend(paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round)))
+    });
     for seat in &paths.seats {
         let cells = (0..paths.rounds.len())
             .map(|place| step_cell(seat, place, &keys).replace('*', "\\*").replace('~', "\\~"));

@@ -4,7 +4,7 @@ use agon_core::view::{ending_sentence, is_troubled};
 use agon_core::wording::{counted, excerpt, seconds, spoken};
 use agon_core::{
     LevelBars, PositionPaths, ReportBlock, ReportItem, ReportLength, ReportSection, SeatCard, SeatPath,
-    SectionKind,
+    SectionKind, VerdictTone,
 };
 use agon_host::{clean_line, clean_text};
 
@@ -85,7 +85,8 @@ fn assembled(
         id: clean_line(&brief.id),
         question: clean_text(&brief.question).trim().to_owned(),
         ending: clean_line(&ending(source, store)),
-        is_troubled: source.outcome().is_none_or(is_troubled),
+        is_troubled: source.outcome().is_none_or(is_troubled)
+            || source.view.headline.tone == VerdictTone::Bad,
         facts: facts(source).iter().map(|fact| clean_line(fact)).collect(),
         sections: renderable(sections, length),
     }
@@ -94,7 +95,7 @@ fn assembled(
 fn ending(source: &ReportSource<'_>, store: &str) -> String {
     let Some(outcome) = source.outcome() else {
         let id = &source.debate.brief.id;
-        return format!("Interrupted before the end. Continue it with `agon resume {id}{store}`.");
+        return format!("Not over yet. If nothing runs it, continue it with `agon resume {id}{store}`.");
     };
     let sentence = match source.view.headline.ending.trim() {
         "" => ending_sentence(outcome, "seats"),
@@ -217,7 +218,8 @@ fn clean_card(card: &mut SeatCard, line: impl Fn(&mut String)) {
 }
 
 fn clean_paths(paths: &mut PositionPaths, line: impl Fn(&mut String)) {
-    paths.positions.iter_mut().for_each(&line);
+    let reworded = paths.reworded.iter_mut().flatten();
+    paths.positions.iter_mut().chain(&mut paths.in_full).chain(reworded).for_each(&line);
     for SeatPath { who, steps, .. } in &mut paths.seats {
         line(who);
         steps.iter_mut().flatten().filter_map(|step| step.cited.as_mut()).flatten().for_each(&line);

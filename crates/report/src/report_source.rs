@@ -5,6 +5,8 @@ use agon_core::wording::seat_name;
 use agon_core::{Debate, DebateView, Outcome, ProtocolInfo};
 use agon_measure::Evidence;
 
+use crate::evidence::paths::round_name;
+
 /// A debate and everything that was read from its log.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportSource<'a> {
@@ -39,6 +41,23 @@ impl<'a> ReportSource<'a> {
     pub(crate) fn place(&self, seat: &str) -> usize {
         let seats = &self.debate.brief.seats;
         seats.iter().position(|known| known.id == seat).unwrap_or(seats.len())
+    }
+
+    /// Whether every position is a score.
+    pub(crate) fn is_scored(&self) -> bool {
+        let mut held = self.view.positions.rounds.iter().flat_map(|round| &round.stands).peekable();
+        held.peek().is_some() && held.all(|held| held.value.is_some())
+    }
+
+    /// The rounds of positions that are votes.
+    pub(crate) fn vote_rounds(&self) -> Vec<u32> {
+        let votes = self.view.positions.rounds.iter().filter(|round| round.ballots);
+        votes.map(|round| round.round).collect()
+    }
+
+    /// A round of positions in a sentence: "round 2", "the vote".
+    pub(crate) fn round_name(&self, round: u32) -> String {
+        round_name(&self.vote_rounds(), round)
     }
 
     pub(crate) fn phase_title(&self, phase: &str) -> String {

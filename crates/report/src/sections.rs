@@ -5,14 +5,15 @@ use agon_core::wording::{
     capitalized, count, counted, dollars, excerpt, joined, number_word, percent, seat_name, spoken,
 };
 use agon_core::{
-    Fate, Fidelity, ReportBar, ReportBlock, ReportItem, ReportSection, Seat, SeatCard, SectionFold,
-    SectionKind,
+    Fate, Fidelity, PositionFate, ReportBar, ReportBlock, ReportItem, ReportSection, Seat, SeatCard,
+    SeatPosition, SectionFold, SectionKind,
 };
 use agon_measure::evidence::PhaseCost;
 
 use crate::evidence::paths;
 use crate::json_blocks;
 use crate::report_source::ReportSource;
+use crate::unshown_files::unshown_files_warning;
 
 /// The minority's positions, or a sentence that there are none if that is known.
 pub(crate) fn dissent(source: &ReportSource<'_>) -> Option<ReportSection> {
@@ -25,6 +26,7 @@ pub(crate) fn dissent(source: &ReportSource<'_>) -> Option<ReportSection> {
         return None;
     }
     let line = match fates().filter(|fate| *fate == Fate::NotSettled).count() {
+        0 if source.is_scored() => "No dissent: every first score was adopted or changed.".to_owned(),
         0 => "No dissent: every first-round position was adopted or given up.".to_owned(),
         1 => "Unknown: one first-round position was not settled.".to_owned(),
         open => format!("Unknown: {} first-round positions were not settled.", number_word(open)),
@@ -62,9 +64,10 @@ pub(crate) fn missing(source: &ReportSource<'_>) -> Option<ReportSection> {
 }
 
 pub(crate) fn warnings(source: &ReportSource<'_>) -> Option<ReportSection> {
-    let warnings = source.outcome()?.warnings.iter();
+    let warnings =
+        source.outcome()?.warnings.iter().cloned().chain(unshown_files_warning(&source.debate.brief));
     let items: Vec<ReportItem> =
-        warnings.map(|warning| ReportItem::text(warning_sentence(warning))).collect();
+        warnings.map(|warning| ReportItem::text(warning_sentence(&warning))).collect();
     let section = |items| ReportSection::new(SectionKind::Part, "Warnings", vec![ReportBlock::Items(items)]);
     (!items.is_empty()).then(|| section(items))
 }
@@ -76,7 +79,7 @@ pub(crate) fn first_positions(source: &ReportSource<'_>) -> Option<ReportSection
         .map(|held| ReportItem {
             who: Some(holder_name(source.debate, held.label.as_deref(), &held.seat)),
             text: held.position.clone(),
-            note: Some(format!("{}: {}", capitalized(fate_words(held.fate)), held.reason)),
+            note: Some(format!("{}: {}", capitalized(fate_words(source, held)), held.reason)),
         })
         .collect();
     let title = "What became of each first position";
@@ -85,13 +88,55 @@ pub(crate) fn first_positions(source: &ReportSource<'_>) -> Option<ReportSection
     (!items.is_empty()).then(|| section(items))
 }
 
-fn fate_words(fate: Fate) -> &'static str {
-    match fate {
+/// Of a position whose holder went on to dissent with another.
+const DISSENTER_MOVED: &str = "given up; its holder's last position is in the dissent";
+
+/// What became of a first position, in words that its reason follows.
+fn fate_words(source: &ReportSource<'_>, first: &PositionFate) -> &'static str {
+    let dissenters = source.outcome().into_iter().flat_map(|outcome| &outcome.dissent);
+    let is_dissenter =
+        dissenters.filter_map(|dissent| dissent.get("seat")?.as_str()).any(|id| id == first.seat);
+    match first.fate {
+        Fate::Adopted if is_reworded(source, &first.seat) => {
+            "replaced; the vote is on the side of the verdict"
+        }
+        Fate::Minority if is_reworded(source, &first.seat) => "replaced; the vote is in the dissent",
         Fate::Adopted => "adopted",
+        // Another score is another assessment of the same, not a position that was given up.
+        Fate::Refuted if source.is_scored() => "changed",
+        Fate::Refuted if is_dissenter => DISSENTER_MOVED,
+        Fate::Minority if is_left(source, &first.seat) => DISSENTER_MOVED,
         Fate::Refuted => "given up",
+        Fate::Minority if is_score_left(source, &first.seat) => "changed; its holder is in the dissent",
         Fate::Minority => "in the dissent",
         Fate::NotSettled => "not settled",
     }
+}
+
+/// Whether a seat's last position is known to be another than its first. Scores have no such ends.
+fn is_left(source: &ReportSource<'_>, seat: &str) -> bool {
+    let held = || source.view.positions.rounds.iter().filter_map(|round| round.of(seat));
+    let is_known = |held: &&SeatPosition| !held.is_unsorted && held.value.is_none();
+    let ends = held().next().filter(is_known).zip(held().next_back().filter(is_known));
+    ends.is_some_and(|(first, last)| first.position != last.position)
+}
+
+/// Whether a seat's last score is no longer near its first.
+fn is_score_left(source: &ReportSource<'_>, seat: &str) -> bool {
+    let positions = &source.view.positions;
+    let mut scores = positions.rounds.iter().filter_map(|round| round.of(seat)?.value);
+    let first = scores.next();
+    let ends = first.zip(scores.next_back());
+    ends.is_some_and(|(first, last)| (first - last).abs() > positions.near.unwrap_or_default() + 1e-9)
+}
+
+/// Whether a seat replaced the words of a position whose value, such as a vote, it always kept.
+fn is_reworded(source: &ReportSource<'_>, seat: &str) -> bool {
+    let positions = &source.view.positions;
+    let held: Vec<&SeatPosition> = positions.rounds.iter().filter_map(|round| round.of(seat)).collect();
+    let is_kept = held.windows(2).all(|pair| matches!(pair, [a, b] if a.position == b.position));
+    let has_values = !positions.are_texts && held.iter().all(|held| held.value.is_none());
+    has_values && is_kept && held.iter().any(|held| held.change.is_some())
 }
 
 /// The seats as cards on a page, and as a list elsewhere.
@@ -128,17 +173,23 @@ fn seat_card(
     };
     let path = paths.seats.iter().find(|path| path.place == place);
     let steps: Vec<_> = path.iter().flat_map(|path| path.steps.iter().flatten()).collect();
-    let held = |position: usize| {
-        let text = paths.positions.get(position)?;
-        Some(excerpt(&agon_host::clean_line(text), CARD_CHARS_MAX))
-    };
+    let shown = |text: &String| excerpt(&agon_host::clean_line(text), CARD_CHARS_MAX);
+    let name = |position: usize| paths.positions.get(position).map(shown);
+    // A seat's own words, where the name of its position may be those of another seat.
+    let held = source.view.positions.rounds.iter().filter_map(|round| round.of(&seat.id));
+    let words: Vec<String> = held.filter_map(|held| held.words.as_ref()).map(shown).collect();
     if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
-        card.first = held(first.position);
-        card.last = held(last.position).filter(|_| first.position != last.position);
+        card.first = words.first().cloned().or_else(|| name(first.position));
+        card.last = match words.last() {
+            Some(last) => Some(last.clone()).filter(|last| card.first.as_ref() != Some(last)),
+            None => name(last.position).filter(|_| first.position != last.position),
+        };
         let changes = || steps.iter().filter(|step| step.cited.is_some());
         // A new text that nobody compared may state the old position.
         let changed = if changes().any(|step| step.is_unsorted) { "revised" } else { "changed" };
+        let is_revised = !source.view.positions.revisions(&seat.id).is_empty();
         card.notes.push(match changes().count() {
+            0 if is_revised => "revised its position without giving it up".to_owned(),
             0 => "kept its position".to_owned(),
             1 => format!("{changed} once"),
             2 => format!("{changed} twice"),
@@ -146,7 +197,8 @@ fn seat_card(
         });
     }
     let first = source.evidence.dissent.iter().find(|held| held.seat == seat.id);
-    card.notes.extend(first.map(|held| format!("first position {}", fate_words(held.fate))));
+    let first = first.filter(|held| held.fate != Fate::Refuted || !source.is_scored());
+    card.notes.extend(first.map(|held| format!("first position {}", fate_words(source, held))));
     card
 }
 
@@ -222,8 +274,9 @@ fn also_plays(source: &ReportSource<'_>, seats: &[Seat]) -> Option<String> {
             count => format!("{} {role}s", number_word(count)),
         })
         .collect();
-    (!roles.is_empty())
-        .then(|| format!("The model of {} also plays {}.", source.name(&first.id), joined(&roles)))
+    let same = seats.iter().filter(|seat| seat.role == first.role && seat.model == first.model);
+    let names: Vec<String> = same.map(|seat| source.name(&seat.id)).collect();
+    (!roles.is_empty()).then(|| format!("The model of {} also plays {}.", joined(&names), joined(&roles)))
 }
 
 pub(crate) fn cost(source: &ReportSource<'_>) -> Option<ReportSection> {
@@ -305,11 +358,12 @@ fn cache_sentence(source: &ReportSource<'_>) -> Option<String> {
     let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let possible =
         cost.predicted_cached_share.map(|share| format!("; at most {} was possible", percent(share)));
-    Some(format!(
-        "{} of the input came from a cache{}.",
-        percent(cost.cached_share?),
-        possible.unwrap_or_default()
-    ))
+    // A provider that says nothing of its cache looks like one without it.
+    let read = match cost.cached_share? {
+        0.0 => "No input is known to have come from a cache".to_owned(),
+        share => format!("{} of the input came from a cache", percent(share)),
+    };
+    Some(format!("{read}{}.", possible.unwrap_or_default()))
 }
 
 /// What you need to find, check and repeat the debate.

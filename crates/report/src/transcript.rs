@@ -3,8 +3,8 @@
 use agon_core::view::absence_words;
 use agon_core::wording::{seat_name, seconds};
 use agon_core::{
-    AskRecord, CallAttempt, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection,
-    SectionFold, SectionKind,
+    AskRecord, CallAttempt, CitableText, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem,
+    ReportSection, SectionFold, SectionKind,
 };
 use serde_json::Value;
 
@@ -50,7 +50,12 @@ fn phase_section(
     let title = source.phase_heading(&turn.phase.name, turn.phase.round);
     let in_round = source.is_in_round(&turn.phase.name, turn.phase.round);
     let asks = turn.asks.iter().zip(&turn.replies).zip(&turn.attempts).filter(|((ask, _), _)| wanted(ask));
-    let blocks = asks.map(|((ask, reply), attempts)| speech(source, ask, reply.as_ref(), attempts)).collect();
+    let blocks = asks
+        .map(|((ask, reply), attempts)| {
+            let round = turn.phase.round;
+            speech(source, round, ask, reply.as_ref(), attempts)
+        })
+        .collect();
     let fold = if in_round { SectionFold::Open } else { SectionFold::Closed };
     ReportSection { fold, ..ReportSection::new(SectionKind::Transcript, title, blocks) }
 }
@@ -84,6 +89,7 @@ fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) ->
 
 pub(crate) fn speech(
     source: &ReportSource<'_>,
+    round: u32,
     ask: &AskRecord,
     reply: Option<&Reply>,
     attempts: &[CallAttempt],
@@ -100,10 +106,13 @@ pub(crate) fn speech(
             (vec![format!("absent: {}", absence_words(*why))], blocks)
         }
         Some(Reply::Said { text, value, usage, shortened, .. }) => {
-            let (mut badges, blocks) = said(text, value.as_ref());
+            let is_own = |known: &&CitableText| known.seat == ask.seat && known.round == round;
+            let ids: Vec<&CitableText> = source.view.citable.iter().filter(is_own).collect();
+            let (mut badges, blocks) = said(&ids, text, value.as_ref());
             badges.extend(shortened.as_ref().map(|left| format!("did not read {}", left.left_out_of())));
             let failed = attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
-            let spent_ms = usage.latency_ms + failed.map(|fault| fault.usage.latency_ms).sum::<u64>();
+            let spent_ms =
+                failed.fold(usage.latency_ms, |sum, fault| sum.saturating_add(fault.usage.latency_ms));
             badges.extend((spent_ms > 0).then(|| seconds(spent_ms)));
             badges.extend((attempts.len() > 1).then(|| format!("asked {} times", attempts.len())));
             (badges, blocks)
@@ -112,14 +121,61 @@ pub(crate) fn speech(
     ReportBlock::Speech { place, title: speaker(source, ask, reply), badges, blocks }
 }
 
-fn said(text: &str, value: Option<&Value>) -> (Vec<String>, Vec<ReportBlock>) {
+/// What a seat said, with the ids by which others cite parts of it.
+fn said(ids: &[&CitableText], text: &str, value: Option<&Value>) -> (Vec<String>, Vec<ReportBlock>) {
     match value {
-        None => (Vec::new(), vec![ReportBlock::Prose(text.to_owned())]),
-        Some(Value::Object(fields)) => {
-            let mut fields = fields.clone();
-            let badges = json_blocks::take_badges(&mut fields);
-            (badges, json_blocks::blocks(&Value::Object(fields)))
+        None => (id_words(ids, text).into_iter().collect(), vec![ReportBlock::Prose(text.to_owned())]),
+        Some(value) => match with_ids(value, ids) {
+            Value::Object(mut fields) => {
+                let badges = json_blocks::take_badges(&mut fields);
+                (badges, json_blocks::blocks(&Value::Object(fields)))
+            }
+            value => (Vec::new(), json_blocks::blocks(&value)),
+        },
+    }
+}
+
+/// The ids of a text with what is to be said about it: `[L7] (evidence unverified)`.
+fn id_words(ids: &[&CitableText], text: &str) -> Option<String> {
+    let own: Vec<&&CitableText> = ids.iter().filter(|known| known.text.trim() == text.trim()).collect();
+    let named = own.iter().filter(|known| !known.id.is_empty());
+    let mut words: Vec<String> = named.map(|known| format!("[{}]", known.id)).collect();
+    words.extend(own.iter().find_map(|known| known.remark).map(|remark| format!("({remark})")));
+    (!own.is_empty()).then(|| words.join(" "))
+}
+
+/// The value with an id in every entry that has one: as the first field of a record, before a text, else behind a field's name.
+fn with_ids(value: &Value, ids: &[&CitableText]) -> Value {
+    let entry = |value: &Value| match (value, entry_id(value, ids)) {
+        (Value::String(text), Some(id)) => Value::String(format!("{id} {text}")),
+        (Value::Object(fields), Some(id)) => {
+            let fields = fields.iter().map(|(key, value)| (key.clone(), value.clone()));
+            Value::Object(
+                [(json_blocks::ID.to_owned(), Value::String(id))].into_iter().chain(fields).collect(),
+            )
         }
-        Some(value) => (Vec::new(), json_blocks::blocks(value)),
+        (value, _) => with_ids(value, ids),
+    };
+    let field = |(key, value): (&String, &Value)| match value.as_str().and_then(|text| id_words(ids, text)) {
+        Some(id) => (format!("{key} {id}"), value.clone()),
+        None => (key.clone(), with_ids(value, ids)),
+    };
+    match value {
+        Value::Array(values) => values.iter().map(entry).collect(),
+        Value::Object(fields) => Value::Object(fields.iter().map(field).collect()),
+        value => value.clone(),
+    }
+}
+
+/// The id of an entry of a list.
+fn entry_id(value: &Value, ids: &[&CitableText]) -> Option<String> {
+    match value {
+        Value::String(text) => id_words(ids, text),
+        Value::Object(fields) => {
+            let mut texts = fields.values().filter_map(Value::as_str);
+            let pair = || id_words(ids, &json_blocks::pair_name(fields)?);
+            texts.find_map(|text| id_words(ids, text)).or_else(pair)
+        }
+        _ => None,
     }
 }

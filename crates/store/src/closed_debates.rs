@@ -6,6 +6,7 @@
 use agon_core::{DebateLesson, timestamps};
 use serde::Serialize;
 
+use crate::memories::ForgottenMemories;
 use crate::sql::{SqlDatabase, SqlResult, SqlRow, sql_values};
 use crate::store_fault::StoreFault;
 use crate::{knowledge, memories, ratings_table};
@@ -85,7 +86,7 @@ pub(crate) fn record(
     lesson: &DebateLesson,
 ) -> Result<(), StoreFault> {
     knowledge::record_decision(db, closed, lesson)?;
-    memories::record_positions(db, closed, lesson)?;
+    memories::record_positions(db, closed, lesson, &mut ForgottenMemories::default())?;
     ratings_table::record_game(db, closed, lesson)
 }
 

@@ -58,7 +58,7 @@ impl DebateStore {
                 debates: count("debates")?,
                 events: count("events")?,
                 knowledge: count("knowledge WHERE forgotten = 0")?,
-                memories: count("memories")?,
+                memories: count("memories WHERE text <> ''")?,
                 deliveries_due: count("deliveries WHERE state IN ('due', 'sending')")?,
                 deliveries_dead: count("deliveries WHERE state = 'dead'")?,
                 integrity,

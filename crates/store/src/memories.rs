@@ -4,7 +4,7 @@
 //! again, or makes the same proposal again, the existing memory is *observed again* instead of a second one being added.
 //! How long a memory lasts is up to [`agon_measure::memory`].
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use agon_core::DebateProvenance;
 use agon_core::lesson::{DebateLesson, LessonDecision, LessonSeat};
@@ -13,16 +13,16 @@ use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::memory::{HALF_LIVES_PER_TIER, MemoryState, MemoryTier};
 use serde::Serialize;
 
-use crate::DebateStore;
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
 use crate::knowledge_search::{lowercase_words, significant_words};
 use crate::log_table::read_provenance;
 use crate::resolutions;
 use crate::sql::{SqlDatabase, SqlResult, SqlRow, TransactionKind, sql_values};
-use crate::store_fault::StoreFault;
+use crate::store_fault::{StoreFault, refused};
 use crate::vectors::{self, QueryVector, VectorSource};
+use crate::{DebateStore, StoreFuture};
 
-/// A memory that was recalled.
+/// A memory that was recalled or listed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemoryHit {
     /// `m-` and a number.
@@ -45,9 +45,21 @@ pub struct MemoryHit {
     pub tier: MemoryTier,
     /// How often it was observed.
     pub seen: u32,
-    /// Similarity, times how little it has faded, times how sure its agent was: from 0 to 1.
+    /// Whether it has faded away: its text is still stored, but no debate gets it.
+    pub has_faded: bool,
+    /// Similarity, times how little it has faded, times how sure its agent was: from 0 to 1. Without a query, the similarity is 1.
     pub score: f64,
 }
+
+impl MemoryHit {
+    /// What the agent proposed. Memories of one question differ in it.
+    pub fn proposal(&self) -> &str {
+        self.text.lines().find_map(|line| line.strip_prefix(PROPOSAL)).unwrap_or_default()
+    }
+}
+
+/// What is before the proposal in the text of a memory.
+const PROPOSAL: &str = "Proposal: ";
 
 const QUESTION_CHARS_MAX: usize = 600;
 const POSITION_CHARS_MAX: usize = 1_000;
@@ -72,13 +84,13 @@ impl DebateStore {
         self.read(|db| {
             db.in_transaction(TransactionKind::Snapshot, |db| {
                 let similarity = QuerySimilarity::new(db, query, vector)?;
-                let best_first = |(a, one): &(f64, FadedMemory), (b, other): &(f64, FadedMemory)| {
+                let best_first = |(a, one): &(f64, StoredMemory), (b, other): &(f64, StoredMemory)| {
                     b.total_cmp(a).then(other.n.cmp(&one.n))
                 };
                 let mut found = Vec::new();
                 for agent in agents.iter().collect::<HashSet<_>>() {
                     let mut scored = Vec::new();
-                    for memory in memories_of_agent(db, agent, now_s)? {
+                    for memory in memories_of_agent(db, agent, now_s, RECALLED_MAX)? {
                         let similarity = similarity.to(db, &memory)?;
                         if similarity > 0.0 {
                             scored.push((memory.item.score(similarity, now_s), memory));
@@ -92,6 +104,78 @@ impl DebateStore {
             })
         })
     }
+
+    /// What all agents, or one of them, remember by now, the last changed first.
+    pub fn list_memories(
+        &self,
+        agent: Option<&str>,
+        now_s: i64,
+        limit: usize,
+    ) -> Result<Vec<MemoryHit>, StoreError> {
+        self.read(|db| {
+            db.in_transaction(TransactionKind::Snapshot, |db| {
+                let found = match agent {
+                    Some(agent) => memories_of_agent(db, agent, now_s, i64::MAX)?,
+                    None => unfaded_memories(db, "text <> ?1", "", now_s, i64::MAX)?,
+                };
+                found.into_iter().take(limit).map(|memory| unasked_hit(db, memory, now_s)).collect()
+            })
+        })
+    }
+
+    /// The memory with this id. It may have faded away.
+    pub fn show_memory(&self, id: &str, now_s: i64) -> Result<MemoryHit, StoreError> {
+        self.read(|db| unasked_hit(db, find(db, id)?, now_s))
+    }
+
+    /// Deletes a memory for good: its text and its vectors. Returns what it was. A debate's log is not changed, and a rebuild does not
+    /// bring the memory back.
+    pub fn forget_memory(&self, id: &str, now_s: i64) -> StoreFuture<'_, MemoryHit> {
+        let id = id.to_owned();
+        self.write(move |db| {
+            let memory = find(db, &id)?;
+            vectors::remove(db, VectorSource::Memory, memory.n)?;
+            // The row stays, so that its number is not given away and a rebuild knows what not to make again.
+            let sql = "UPDATE memories SET agent = '', text = '', question = '', position = '', tier = 'fast', surprise = 0,
+                     confidence = 0, seen = 0, since_s = 0 WHERE n = ?1";
+            db.run(sql, sql_values![memory.n])?;
+            unasked_hit(db, memory, now_s)
+        })
+    }
+}
+
+/// The memories that were deleted, for a rebuild: the observations that belong to each.
+#[derive(Debug, Default)]
+pub(crate) struct ForgottenMemories {
+    /// The row of the memory, by the debate and the seat of an observation.
+    observed: BTreeMap<(i64, String), i64>,
+    /// The row that it has now.
+    made: BTreeMap<i64, i64>,
+}
+
+impl ForgottenMemories {
+    pub(crate) fn read(db: &SqlDatabase) -> SqlResult<Self> {
+        let sql = "SELECT o.debate, o.seat, o.memory FROM memory_observations AS o
+             JOIN memories AS m ON m.n = o.memory WHERE m.text = ''";
+        let observed: Vec<((i64, String), i64)> =
+            db.read_all(sql, &[], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+        Ok(Self { observed: observed.into_iter().collect(), made: BTreeMap::new() })
+    }
+
+    /// The row of the deleted memory that an observation belongs to, made again without its text. `None` for any other observation.
+    fn row(&mut self, db: &SqlDatabase, closed: &ClosedDebate, seat: &str) -> SqlResult<Option<i64>> {
+        let Some(before) = self.observed.get(&(closed.n, seat.to_owned())) else { return Ok(None) };
+        if let Some(n) = self.made.get(before) {
+            db.run("UPDATE memories SET debate = ?2 WHERE n = ?1", sql_values![*n, closed.n])?;
+            return Ok(Some(*n));
+        }
+        let sql = "INSERT INTO memories (n, agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
+                 created_at)
+             VALUES ((SELECT coalesce(max(n), 0) + 1 FROM memories), '', '', '', '', 'fast', 0, 0, 0, 0, ?1, ?2) RETURNING n";
+        let n = db.insert(sql, sql_values![closed.n, closed.at])?;
+        self.made.insert(*before, n);
+        Ok(Some(n))
+    }
 }
 
 /// Records, for each seat with an agent and a position, what it proposed and how that ended.
@@ -99,11 +183,13 @@ pub(crate) fn record_positions(
     db: &SqlDatabase,
     closed: &ClosedDebate,
     lesson: &DebateLesson,
+    forgotten: &mut ForgottenMemories,
 ) -> Result<(), StoreFault> {
     for part in &lesson.parts {
         if let (Some(agent), Some(position)) = (&part.agent, &part.position) {
             let decision = lesson.decision.as_ref();
-            AgentPosition { closed, agent, position, part, decision }.record(db)?;
+            let forgotten = forgotten.row(db, closed, &part.seat)?;
+            AgentPosition { closed, agent, position, part, decision }.record(db, forgotten)?;
         }
     }
     Ok(())
@@ -126,11 +212,11 @@ struct ExistingMemory {
 }
 
 impl AgentPosition<'_> {
-    fn record(&self, db: &SqlDatabase) -> Result<(), StoreFault> {
-        let (question, position) = (words_alone(&self.closed.question), words_alone(self.position));
-        let memory = match self.find_existing(db, &question, &position)? {
-            Some(existing) => self.observe_again(db, existing, &question, &position)?,
-            None => self.insert(db, &question, &position)?,
+    /// Records it in the agent's memory, or as an observation of a memory that was deleted.
+    fn record(&self, db: &SqlDatabase, forgotten: Option<i64>) -> Result<(), StoreFault> {
+        let memory = match forgotten {
+            Some(row) => row,
+            None => self.remember(db)?,
         };
         let ClosedDebate { n: debate, receipt, .. } = self.closed;
         let LessonSeat { seat, label, won, confidence, .. } = self.part;
@@ -140,6 +226,14 @@ impl AgentPosition<'_> {
             sql_values![debate, seat, memory, label, won, confidence, receipt.head, receipt.sql_events()],
         )?;
         Ok(())
+    }
+
+    fn remember(&self, db: &SqlDatabase) -> Result<i64, StoreFault> {
+        let (question, position) = (words_alone(&self.closed.question), words_alone(self.position));
+        match self.find_existing(db, &question, &position)? {
+            Some(existing) => self.observe_again(db, existing, &question, &position),
+            None => Ok(self.insert(db, &question, &position)?),
+        }
     }
 
     /// The agent's memory of the same position, or else of the same question in an earlier debate.
@@ -220,7 +314,7 @@ impl AgentPosition<'_> {
             }
             None => "The debate decided nothing.".to_owned(),
         };
-        format!("Question: {question}\nProposal: {position}\n{ending}")
+        format!("Question: {question}\n{PROPOSAL}{position}\n{ending}")
     }
 }
 
@@ -259,7 +353,7 @@ pub(crate) fn observe_resolution(
          WHERE debate = ?1 AND confidence IS NOT NULL ORDER BY seat";
     let observed: Vec<(i64, String, bool, f64)> = db
         .read_all(sql, sql_values![debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    let sql = format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1");
+    let sql = format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1 AND text <> ''");
     for (memory, label, won, confidence) in observed {
         if let Some(truth) = resolution.of_proposal(&label, won, decision) {
             let outcome = f64::from(u8::from(truth == OutcomeTruth::Right));
@@ -271,8 +365,8 @@ pub(crate) fn observe_resolution(
     Ok(())
 }
 
-/// A memory as it is now, after time has passed.
-struct FadedMemory {
+/// A memory as it is stored, or as it is after time has passed.
+struct StoredMemory {
     n: i64,
     agent: String,
     text: String,
@@ -281,20 +375,55 @@ struct FadedMemory {
     item: MemoryState,
 }
 
-/// An agent's memories, without those that have faded away.
-fn memories_of_agent(db: &SqlDatabase, agent: &str, now_s: i64) -> SqlResult<Vec<FadedMemory>> {
+/// The columns that [`read_memory`] reads, after those of [`ITEM_COLUMNS`].
+const MEMORY_COLUMNS: &str = "n, agent, text, debate, created_at";
+
+fn read_memory(row: &SqlRow<'_>) -> SqlResult<StoredMemory> {
+    let (n, agent, text) = (row.get(5)?, row.get(6)?, row.get(7)?);
+    Ok(StoredMemory { n, agent, text, debate: row.get(8)?, at: row.get(9)?, item: read_item(row)? })
+}
+
+/// An agent's memories, the last changed first, without those that have faded away.
+fn memories_of_agent(db: &SqlDatabase, agent: &str, now_s: i64, limit: i64) -> SqlResult<Vec<StoredMemory>> {
+    unfaded_memories(db, "agent = ?1", agent, now_s, limit)
+}
+
+/// The memories that meet a condition on ?1, the last changed first, without those that have faded away.
+fn unfaded_memories(
+    db: &SqlDatabase,
+    condition: &str,
+    value: &str,
+    now_s: i64,
+    limit: i64,
+) -> SqlResult<Vec<StoredMemory>> {
     let lifetime_s: i64 = MemoryTier::ALL.iter().map(|tier| HALF_LIVES_PER_TIER * tier.half_life_s()).sum();
     let sql = format!(
-        "SELECT {ITEM_COLUMNS}, n, agent, text, debate, created_at FROM memories
-         WHERE agent = ?1 AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
+        "SELECT {ITEM_COLUMNS}, {MEMORY_COLUMNS} FROM memories
+         WHERE {condition} AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
     );
     let oldest_s = now_s.saturating_sub(lifetime_s);
-    let memories = db.read_all(&sql, sql_values![agent, oldest_s, RECALLED_MAX], |row| {
-        let Some(item) = read_item(row)?.at(now_s) else { return Ok(None) };
-        let (n, agent, text) = (row.get(5)?, row.get(6)?, row.get(7)?);
-        Ok(Some(FadedMemory { n, agent, text, debate: row.get(8)?, at: row.get(9)?, item }))
-    })?;
-    Ok(memories.into_iter().flatten().collect())
+    let memories = db.read_all(&sql, sql_values![value, oldest_s, limit], read_memory)?;
+    let unfaded = |memory: StoredMemory| memory.item.at(now_s).map(|item| StoredMemory { item, ..memory });
+    Ok(memories.into_iter().filter_map(unfaded).collect())
+}
+
+/// The memory with this id, unless it was deleted.
+fn find(db: &SqlDatabase, id: &str) -> Result<StoredMemory, StoreFault> {
+    let number = id.strip_prefix("m-").and_then(|number| number.parse::<i64>().ok());
+    let sql = format!("SELECT {ITEM_COLUMNS}, {MEMORY_COLUMNS} FROM memories WHERE n = ?1 AND text <> ''");
+    let found = match number {
+        Some(number) => db.read_first(&sql, sql_values![number], read_memory)?,
+        None => None,
+    };
+    found.ok_or_else(|| refused(format!("there is no memory {id:?}: `agon memory list` shows what there is")))
+}
+
+/// A memory that no query asked for.
+fn unasked_hit(db: &SqlDatabase, memory: StoredMemory, now_s: i64) -> Result<MemoryHit, StoreFault> {
+    match memory.item.at(now_s) {
+        Some(item) => hit(db, item.score(1.0, now_s), StoredMemory { item, ..memory }),
+        None => Ok(MemoryHit { has_faded: true, ..hit(db, 0.0, memory)? }),
+    }
 }
 
 /// How similar memories are to a query: by shared words, or by meaning if both have vectors.
@@ -314,7 +443,7 @@ impl QuerySimilarity {
         Ok(Self { words: significant_words(query), vector })
     }
 
-    fn to(&self, db: &SqlDatabase, memory: &FadedMemory) -> SqlResult<f64> {
+    fn to(&self, db: &SqlDatabase, memory: &StoredMemory) -> SqlResult<f64> {
         Ok(self.shared_words(&memory.text).max(self.cosine(db, memory.n)?))
     }
 
@@ -335,7 +464,7 @@ impl QuerySimilarity {
     }
 }
 
-fn hit(db: &SqlDatabase, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
+fn hit(db: &SqlDatabase, score: f64, memory: StoredMemory) -> Result<MemoryHit, StoreFault> {
     let sql = "SELECT id, provenance FROM debates WHERE n = ?1";
     let (debate, provenance) = db
         .read_first(sql, sql_values![memory.debate], |row| Ok((row.get(0)?, read_provenance(row, 1)?)))?
@@ -353,7 +482,20 @@ fn hit(db: &SqlDatabase, score: f64, memory: FadedMemory) -> Result<MemoryHit, S
         }
         None => (None, None),
     };
-    let FadedMemory { n, agent, text, at, item: MemoryState { tier, seen, .. }, .. } = memory;
+    let StoredMemory { n, agent, text, at, item: MemoryState { tier, seen, .. }, .. } = memory;
     let id = format!("m-{n}");
-    Ok(MemoryHit { id, agent, text, debate, at, turned_out, receipt, provenance, tier, seen, score })
+    Ok(MemoryHit {
+        id,
+        agent,
+        text,
+        debate,
+        at,
+        turned_out,
+        receipt,
+        provenance,
+        tier,
+        seen,
+        has_faded: false,
+        score,
+    })
 }

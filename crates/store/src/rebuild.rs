@@ -11,6 +11,7 @@ use agon_core::{DebateLesson, Event};
 use serde::Serialize;
 
 use crate::closed_debates::{ClosedDebate, LogReceipt, unix_seconds};
+use crate::memories::ForgottenMemories;
 use crate::resolutions::{self, ObservedResolution};
 use crate::sql::{SqlDatabase, SqlResult, sql_values};
 use crate::store_fault::StoreFault;
@@ -72,6 +73,7 @@ fn replay_memories(
 ) -> Result<(), StoreFault> {
     let old_texts = memory_texts(db)?;
     let vector_progress = vectors::set_memory_vectors_aside(db)?;
+    let mut forgotten = ForgottenMemories::read(db)?;
     clear(db, &MEMORY_TABLES)?;
     let mut resolutions = resolutions::observed(db)?.into_iter().peekable();
     let sql = format!("SELECT e.n, e.debate FROM {DEBATES_WITH_LESSON} ORDER BY e.n");
@@ -81,7 +83,7 @@ fn replay_memories(
         while let Some(resolution) = resolutions.next_if(|resolution| resolution.after_event < event) {
             observe(db, &resolution)?;
         }
-        memories::record_positions(db, &closed, &lesson)?;
+        memories::record_positions(db, &closed, &lesson, &mut forgotten)?;
         on_debate(&closed, &lesson)?;
     }
     resolutions.try_for_each(|resolution| observe(db, &resolution))?;

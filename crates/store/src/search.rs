@@ -40,6 +40,9 @@ pub struct SearchHit {
 /// How much text is indexed in one transaction. Between two transactions, a running debate can commit.
 const BATCH_BYTES: usize = 4 << 20;
 
+/// The longest search, in bytes. Each word is looked up in the index, and one that is joined by signs counts as several.
+const SEARCH_BYTES_MAX: usize = 200;
+
 /// How many debates that match are ranked. If more match, the newest are.
 const RANKED_MAX: usize = 500;
 
@@ -55,6 +58,11 @@ impl DebateStore {
     /// The debates whose question, replies or verdict have all the words, best first. If there are fewer than `limit`, those follow, the
     /// newest first, in which the last word is the beginning of a word. Case and accents do not matter.
     pub fn search_debates(&self, words: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
+        if words.len() > SEARCH_BYTES_MAX {
+            let why =
+                format!("a search has at most {SEARCH_BYTES_MAX} bytes, and this one has {}", words.len());
+            return Err(StoreError::Refused(format!("{why}: search for fewer words")));
+        }
         self.read(|db| {
             let Some(query) = word_query(db, words) else { return Ok(Vec::new()) };
             update_index(db)?;

@@ -65,7 +65,7 @@ impl VectorSource {
     fn table(self) -> (&'static str, &'static str) {
         match self {
             Self::Knowledge => ("knowledge", "forgotten = 0"),
-            Self::Memory => ("memories", "TRUE"),
+            Self::Memory => ("memories", "text <> ''"),
         }
     }
 

@@ -220,10 +220,10 @@ impl<'a> TimedAsk<'a> {
         };
         let mut sum = CallUsage::default();
         for usage in faults.map(|fault| fault.usage).chain(said) {
-            sum.input_tokens += usage.input_tokens;
-            sum.cached_input_tokens += usage.cached_input_tokens;
-            sum.cache_write_tokens += usage.cache_write_tokens;
-            sum.output_tokens += usage.output_tokens;
+            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+            sum.cached_input_tokens = sum.cached_input_tokens.saturating_add(usage.cached_input_tokens);
+            sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
+            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
             if let Some(usd) = usage.usd {
                 sum.usd = Some(sum.usd.unwrap_or_default() + usd);
             }

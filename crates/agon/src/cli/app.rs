@@ -179,11 +179,20 @@ impl<'a> App<'a> {
 
 /// The models that a configuration and the environment give.
 pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
+    Arc::new(new_catalogue(configuration))
+}
+
+/// The models of the configuration, for an estimate: it calls nobody, so it needs no keys.
+pub fn estimate_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
+    Arc::new(new_catalogue(configuration).without_keys())
+}
+
+fn new_catalogue(configuration: &Configuration) -> ModelCatalogue {
     let models_dir = paths::models_folder(&process_env);
     let config = ModelsConfig { models_dir, ..configuration.models_config.clone() };
     let prompt = TerminalPrompt::on_this_terminal().with_pause_hook(terminal_pause::terminal().pause_hook());
     let catalogue = ModelCatalogue::new(config, |name| std::env::var(name).ok());
-    Arc::new(catalogue.with_terminal(Arc::new(prompt)).with_scripts(demo_scripts()))
+    catalogue.with_terminal(Arc::new(prompt)).with_scripts(demo_scripts())
 }
 
 /// The store at this address, created if it does not exist.

@@ -10,6 +10,7 @@ use agon_store::StoreAddress;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+use super::input::DIFF_PART;
 use super::limits::{LimitOverrides, parse_seconds, parse_usd, whole_number};
 use super::paths::Environment;
 
@@ -244,7 +245,9 @@ fn protocol_option(option: &OptionSpec) -> Arg {
         OptionKind::Choice(_) => "WORD",
         OptionKind::Flag => "BOOL",
         OptionKind::Text => "TEXT",
+        OptionKind::File if option.key == DIFF_PART => "FILE|RANGE",
         OptionKind::File => "FILE",
+        OptionKind::Model => "MODEL",
         OptionKind::Models => "A,B",
     };
     // Readers expect a switch to be off by default, so that is not mentioned.
@@ -267,7 +270,7 @@ fn protocol_option(option: &OptionSpec) -> Arg {
             .value_parser(PossibleValuesParser::new(["true", "false"]))
             .hide_possible_values(true),
         OptionKind::Int(..) | OptionKind::Float(..) => arg.allow_negative_numbers(true),
-        OptionKind::Text => arg,
+        OptionKind::Text | OptionKind::Model => arg,
         OptionKind::File => arg.value_hint(clap::ValueHint::FilePath),
         // Without a value, the models in the configuration are used.
         OptionKind::Models => arg.num_args(0..=1).default_missing_value(""),

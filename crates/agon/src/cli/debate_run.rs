@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc};
 
 use super::app::DebateHandle;
-use super::errors::CliError;
+use super::errors::{CliError, kept_log_sentence};
 use super::records::GrowingRecords;
 use super::result_output::{OutputMode, ResultOutput};
 use super::runtime::runtime;
@@ -42,12 +42,13 @@ impl DebateSession<'_> {
         let DebateWatcher { watch, notes, thread } = self.start_watcher(runtime.handle())?;
         let ended = runtime.block_on(async {
             let stop = StopSignal::new();
+            let farewell = kept_log_sentence(&self.resume_command());
             let show_line = move |line: &str| match &notes {
                 // While a person is asked, the live view is hidden.
                 Some(notes) if !terminal().is_asking() && notes.send(line.to_owned()).is_ok() => {}
                 _ => output::note(line),
             };
-            let signals = tokio::spawn(signals::watch(stop.clone(), show_line, self.resume_command()));
+            let signals = tokio::spawn(signals::watch(stop.clone(), show_line, farewell));
             let ended = start(&watch, &stop).await;
             // The watcher ends when its last sender is gone. This task holds one, so it must be gone too.
             signals.abort();

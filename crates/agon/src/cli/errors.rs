@@ -164,12 +164,15 @@ pub fn version_name(written_by: &str) -> String {
     if written_by.is_empty() { "an earlier agon".to_owned() } else { format!("agon {written_by}") }
 }
 
+/// What is said about a debate that somebody interrupted.
+pub fn kept_log_sentence(resume_command: &str) -> String {
+    format!("interrupted; the log is kept. Continue with:\n{resume_command}")
+}
+
 /// The command is on a line of its own so that it is easy to copy.
 fn unfinished_sentence(reason: &EngineError, resume_command: &str) -> String {
     match reason {
-        EngineError::Interrupted { .. } => {
-            format!("interrupted; the log is kept. Continue with:\n{resume_command}")
-        }
+        EngineError::Interrupted { .. } => kept_log_sentence(resume_command),
         EngineError::Stopped { fault, .. } => {
             format!("{fault}; the log is kept. After you have fixed that, continue with:\n{resume_command}")
         }

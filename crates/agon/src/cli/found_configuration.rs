@@ -67,6 +67,6 @@ impl FoundConfiguration {
 fn is_allowed(table: &[OptionSpec], key: &str) -> bool {
     table.iter().filter(|option| option.key == key).any(|option| match option.kind {
         OptionKind::Int(..) | OptionKind::Float(..) | OptionKind::Choice(_) | OptionKind::Flag => true,
-        OptionKind::Text | OptionKind::File | OptionKind::Models => false,
+        OptionKind::Text | OptionKind::File | OptionKind::Model | OptionKind::Models => false,
     })
 }

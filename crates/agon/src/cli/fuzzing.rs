@@ -30,7 +30,8 @@ pub fn configuration(bytes: &[u8]) {
         let changed = own.options.keys().filter(|key| own.options.get(*key) != with_found.options.get(*key));
         for key in changed {
             let spec = protocol.info().options.iter().find(|option| option.key == key).unwrap();
-            let is_allowed = !matches!(spec.kind, OptionKind::Text | OptionKind::File | OptionKind::Models);
+            let is_allowed =
+                !(spec.names_models() || matches!(spec.kind, OptionKind::Text | OptionKind::File));
             assert!(is_allowed && !protocol.info().gates(&own), "[{name}] {key} has an effect");
         }
         let as_own = Brief { options: own.options.clone(), seats: own.seats.clone(), ..with_found.clone() };

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use agon_core::{BriefFile, ProtocolInfo};
 
 use super::errors::CliError;
+use super::git_range::{STAGED, git_diff, is_git_range};
 
 /// The longest question. It is in every prompt of the debate.
 pub const QUESTION_BYTES_MAX: u64 = 256 * 1024;
@@ -42,7 +43,8 @@ pub fn check_question(text: &str, word: &str) -> Result<String, CliError> {
     Ok(text.to_owned())
 }
 
-fn too_long(word: &str, bytes_max: u64) -> CliError {
+/// The error for a text that is too long. `word` is what it is called.
+pub(super) fn too_long(word: &str, bytes_max: u64) -> CliError {
     CliError::input(format!("the {word} is longer than {} KB, the limit: shorten it", bytes_max / 1024))
 }
 
@@ -128,83 +130,6 @@ pub fn folder_files(folder: &Path) -> Result<Vec<BriefFile>, CliError> {
 
 /// The part of a debate that is a diff.
 pub const DIFF_PART: &str = "diff";
-
-/// The word for what is staged in the repository's index.
-const STAGED: &str = "staged";
-
-/// Whether a word names commits and no file: `main...HEAD`, `v1..v2`.
-fn is_git_range(word: &str) -> bool {
-    word.contains("..")
-        && !word.starts_with('-')
-        && !word.trim_matches('.').is_empty()
-        && !word.starts_with(['/', '\\'])
-        && !word.starts_with("./")
-        && !word.split('/').any(|part| part == "..")
-}
-
-/// Git reads the attributes of files from the tree that has no files: those of the repository could hide a change.
-const NO_ATTRIBUTES: &str = "--attr-source=4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-
-/// Runs `git diff` so that nothing in the repository decides what it shows, runs a program, or fetches anything.
-fn run_git_diff(before: &[&str], after: &[&str], range: &str) -> Result<std::process::Output, CliError> {
-    let compared =
-        if range == STAGED { vec!["--cached", "--"] } else { vec!["--end-of-options", range, "--"] };
-    let ran = std::process::Command::new("git")
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
-        .args(before)
-        .args(["diff", "--no-color", "--no-ext-diff", "--no-textconv"])
-        // `.gitmodules` of the change could hide its submodules.
-        .args(["--ignore-submodules=none", "--submodule=short"])
-        .args(after)
-        .args(compared)
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_ALLOW_PROTOCOL", "none")
-        .stdin(std::process::Stdio::null())
-        .output();
-    ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))
-}
-
-/// Whether the working directory belongs to a git repository.
-fn is_in_repository() -> bool {
-    let mut git = std::process::Command::new("git");
-    let ran = git.args(["rev-parse", "--git-dir"]).stdin(std::process::Stdio::null()).output();
-    ran.is_ok_and(|ran| ran.status.success())
-}
-
-/// What changes in a range of commits of the repository in the working directory, or in its index.
-fn git_diff(range: &str) -> Result<String, CliError> {
-    if Path::new(range).exists() {
-        let sentence = format!("{range} is a range of commits and also a file: write ./{range} for the file");
-        return Err(CliError::input(sentence));
-    }
-    let mut ran = run_git_diff(&[NO_ATTRIBUTES], &[], range)?;
-    // Before git 2.41 the attributes of the repository cannot be left out. Then everything is shown as text.
-    if !ran.status.success() {
-        ran = run_git_diff(&[], &["--text"], range)?;
-    }
-    if !ran.status.success() {
-        if !is_in_repository() {
-            let sentence = format!("{range} is a range of commits, but this folder is in no git repository");
-            return Err(CliError::input(sentence)
-                .with_help("change to the repository's folder; or write the diff to a file and name that"));
-        }
-        let why = String::from_utf8_lossy(&ran.stderr);
-        let why = why.lines().next().unwrap_or("git diff failed").trim().to_owned();
-        return Err(CliError::input(format!("the range {range}: {why}")));
-    }
-    let text = String::from_utf8(ran.stdout)
-        .map_err(|_| CliError::input(format!("the diff of {range} is not UTF-8 text")))?;
-    match text.len() as u64 > DEBATE_FILE_BYTES_MAX {
-        true => Err(too_long(&format!("diff of {range}"), DEBATE_FILE_BYTES_MAX)),
-        false if text.trim().is_empty() && range == STAGED => {
-            Err(CliError::input("nothing is staged: add what should be judged with git add"))
-        }
-        false if text.trim().is_empty() => {
-            Err(CliError::input(format!("nothing changes in the range {range}")))
-        }
-        false => Ok(text),
-    }
-}
 
 /// A file of a debate. `part` is the key of the option that named it; for such an option `-` is stdin, and a diff may be a range of
 /// commits or what is staged.
@@ -303,26 +228,6 @@ mod tests {
         assert!(read_text(folder.path(), 4).is_err());
         std::fs::write(path("empty.md"), " \n").unwrap();
         assert!(debate_file(&path("empty.md"), None).unwrap_err().to_string().contains("it is empty"));
-    }
-
-    #[test]
-    fn a_range_of_commits_is_no_path() {
-        for word in ["main...HEAD", "v1.2..v1.3", "HEAD~3..", "..feature/x", "origin/main..HEAD"] {
-            assert!(is_git_range(word), "{word}");
-        }
-        for word in [
-            "../change.diff",
-            "a/../b.diff",
-            "..",
-            "...",
-            "--output=x..y",
-            "change.diff",
-            "-",
-            "./a..b",
-            "/a..b",
-        ] {
-            assert!(!is_git_range(word), "{word}");
-        }
     }
 
     #[test]

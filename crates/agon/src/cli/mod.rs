@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
 
 pub mod app;
@@ -30,6 +30,7 @@ pub mod file_permissions;
 pub mod found_configuration;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+pub mod git_range;
 pub mod health_check;
 pub mod history;
 pub mod input;
@@ -96,20 +97,16 @@ pub fn command() -> Command {
         .after_help(format!("{}\n{NOTES}", examples()))
 }
 
-/// Command lines to start from: a demo that needs no model, and one example of each protocol that has one.
+/// Command lines to start from: one example of each protocol that has one.
 fn examples() -> String {
     let infos = || agon_protocols::all().map(|protocol| protocol.info());
-    let demo = infos().find(|info| info.demo.is_some()).map(|info| {
-        let line = format!("{} \"{}\" --models script/demo", info.name, info.subject);
-        (line, "a scripted debate to watch; no model is needed")
-    });
     let shown =
         infos().filter_map(|info| info.example.map(|(line, about)| (format!("{} {line}", info.name), about)));
     let example = |(line, about): (String, &str)| {
         let about = output::hanging_indent(about, EXAMPLE_INDENT);
         format!("  agon {line}\n{:EXAMPLE_INDENT$}{about}\n", "")
     };
-    std::iter::once("Examples:\n".to_owned()).chain(demo.into_iter().chain(shown).map(example)).collect()
+    std::iter::once("Examples:\n".to_owned()).chain(shown.map(example)).collect()
 }
 
 /// The verbs in groups. clap would print one long list.
@@ -144,13 +141,39 @@ pub fn run_command_line(args: impl IntoIterator<Item = OsString>) -> Result<u8, 
 
 /// Parses the command line.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, CliError> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let verb = args.get(1).and_then(|verb| verb.to_str()).unwrap_or_default();
+    let takes_question = agon_protocols::find(verb).is_some();
     command().try_get_matches_from(args).map_err(|error| match error.kind() {
         ErrorKind::InvalidUtf8 => {
             CliError::input("an argument is not UTF-8 text: convert it, then try again")
                 .with_help("a question can also come from a file or a pipe: agon VERB - < FILE")
         }
-        _ => error.into(),
+        _ => with_hint(error, takes_question),
     })
+}
+
+/// A question without quotes, or without a verb, gets a line that says so.
+fn with_hint(error: clap::Error, takes_question: bool) -> CliError {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let stray = text(ContextKind::InvalidArg).filter(|word| takes_question && !word.starts_with('-'));
+    let question = text(ContextKind::InvalidSubcommand).filter(|word| word.contains(char::is_whitespace));
+    let example = agon_protocols::all().next().map_or("VERB", |protocol| protocol.info().name);
+    match (error.kind(), stray, question) {
+        (ErrorKind::UnknownArgument, Some(word), _) => {
+            CliError::input(format!("there is one argument too many: {word:?}"))
+                .with_help("put a question of several words in quotes")
+        }
+        (ErrorKind::InvalidSubcommand, _, Some(question)) => {
+            let quoted = arguments::shell_quoted(&question);
+            CliError::input(format!("there is no verb {question:?}"))
+                .with_help(format!("the kind of debate comes first: agon {example} {quoted}"))
+        }
+        _ => error.into(),
+    }
 }
 
 /// Runs the verb and returns the exit status.

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use agon_core::invisible::escaped_json;
-use agon_host::{FileAccess, write_atomic};
+use agon_host::{FileAccess, clean_line, write_atomic};
 use agon_report::TerminalStyle;
 use serde::Serialize;
 
@@ -92,7 +92,16 @@ pub fn create_folder(folder: &Path) -> Result<(), CliError> {
 /// Writes a file whole or not at all, and replaces one that exists.
 pub fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
     write_atomic(file, text.as_bytes(), FileAccess::Default)
-        .map_err(|why| CliError::file(file, format!("it cannot be written: {why}")))
+        .map_err(|why| CliError::file(file, format!("it cannot be written: {}", write_reason(&why))))
+}
+
+fn write_reason(why: &std::io::Error) -> String {
+    match why.kind() {
+        ErrorKind::NotFound => "there is no such folder".to_owned(),
+        // The whole error may name the file that is renamed at the end, which tells a user nothing. But some errors have no word.
+        kind if kind.to_string() == "uncategorized error" => clean_line(&why.to_string()),
+        kind => kind.to_string(),
+    }
 }
 
 /// Writes a file that must not exist yet.
@@ -191,6 +200,17 @@ mod tests {
         let long = hanging_indent(&"word ".repeat(20), 10);
         assert!(long.lines().count() == 2 && long.lines().all(|line| line.len() <= PLAIN_WIDTH), "{long}");
         assert!(long.lines().nth(1).unwrap().starts_with("          word"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn why_a_file_cannot_be_written_is_said_in_words() {
+        for (number, words) in
+            [(13, "permission denied"), (2, "there is no such folder"), (5, "Input/output error")]
+        {
+            let why = std::io::Error::from_raw_os_error(number);
+            assert!(write_reason(&why).starts_with(words), "{why}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use agon_core::{Corrupt, Debate, LogRecord, Protocol, RecordBody, SavedRecord};
+use serde_json::Value;
 
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
@@ -36,9 +37,14 @@ pub fn write_growing_records(folder: &Path, reading: &DebateReading<'_>) -> Resu
 fn record_text(record: &SavedRecord, reading: &DebateReading<'_>) -> Result<String, CliError> {
     Ok(match &record.body {
         RecordBody::Text(text) => text.clone(),
-        RecordBody::Yaml(value) => agon_report::yaml(value)?,
+        RecordBody::Yaml(value) => yaml_record(value)?,
         RecordBody::Report => agon_report::markdown_report(&reading.source()),
     })
+}
+
+/// A record as a document of YAML. A second line of `---` would begin another document, which many readers refuse.
+fn yaml_record(value: &Value) -> Result<String, CliError> {
+    Ok(format!("---\n{}\n", agon_report::yaml(value)?.trim_end()))
 }
 
 /// The first run whose files do not exist yet. The first file is created empty, so that no other process takes the same
@@ -125,5 +131,20 @@ impl GrowingRecords {
         }
         self.written = growing;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// "each a document with `---`".
+    #[test]
+    fn a_yaml_record_is_one_document_that_begins_with_dashes() {
+        let record = yaml_record(&json!({"judge_id": "judge-1", "round": 1})).unwrap();
+        let lines: Vec<&str> = record.lines().collect();
+        assert_eq!(lines, ["---", "judge_id: judge-1", "round: 1"]);
     }
 }

@@ -20,6 +20,11 @@ use super::runtime::block_on;
 
 /// A local Ollama answers within a few milliseconds.
 const OLLAMA_TIMEOUT: Duration = Duration::from_millis(400);
+/// One that the user named may be on another machine.
+const NAMED_OLLAMA_TIMEOUT: Duration = Duration::from_secs(3);
+/// The variable that names an Ollama.
+const OLLAMA_ENV: &str = "OLLAMA_HOST";
+const OLLAMA: &str = "ollama";
 const OLLAMA_MODELS_MAX: usize = 3;
 
 /// The models for a debate that names none, or an error that asks the user to name one.
@@ -27,10 +32,13 @@ pub fn default_models(catalogue: &ModelCatalogue) -> Result<Vec<String>, CliErro
     if let Some((provider, variable)) = provider_with_key(catalogue, &process_env) {
         return Err(name_a_model(&provider, &variable));
     }
-    let local = ollama_models(catalogue)?;
-    if local.is_empty() {
-        return Ok(vec![format!("embedded/{SMOLLM2}")]);
-    }
+    let is_named = process_env(OLLAMA_ENV).is_some_and(|host| !host.is_empty());
+    let timeout = if is_named { NAMED_OLLAMA_TIMEOUT } else { OLLAMA_TIMEOUT };
+    let local = match ollama_models(catalogue, timeout)? {
+        OllamaModels::Found(models) => models,
+        OllamaModels::None { why } if is_named => return Err(no_ollama(&why)),
+        OllamaModels::None { .. } => return Ok(vec![format!("embedded/{SMOLLM2}")]),
+    };
     output::note(&format!(
         "note: no model is named, so models of the local Ollama are used: {}.",
         local.join(", ")
@@ -50,12 +58,58 @@ fn provider_with_key(catalogue: &ModelCatalogue, env: Environment) -> Option<(St
     })
 }
 
-/// The models of a running Ollama, without those that only make embeddings.
-fn ollama_models(catalogue: &ModelCatalogue) -> Result<Vec<String>, CliError> {
-    let probe = block_on(catalogue.probe_one("ollama", OLLAMA_TIMEOUT))?;
-    let models = probe.and_then(|probe| probe.models).unwrap_or_default();
+/// What an Ollama has to debate with.
+enum OllamaModels {
+    /// Its first models, without those that only make embeddings.
+    Found(Vec<String>),
+    None {
+        why: String,
+    },
+}
+
+fn ollama_models(catalogue: &ModelCatalogue, timeout: Duration) -> Result<OllamaModels, CliError> {
+    let none = |why| Ok(OllamaModels::None { why });
+    let Some(probe) = block_on(catalogue.probe_one(OLLAMA, timeout))? else {
+        let infos = catalogue.providers().into_iter();
+        let problem = infos.filter(|info| info.name == OLLAMA).find_map(|info| info.problem);
+        return none(problem.unwrap_or_else(|| "it cannot be used".to_owned()));
+    };
+    let Some(models) = probe.models else { return none(probe.problem.unwrap_or_default()) };
     let chat_models = models.into_iter().filter(|model| can_chat(model)).take(OLLAMA_MODELS_MAX);
-    Ok(chat_models.map(|model| format!("ollama/{model}")).collect())
+    let chat_models: Vec<String> = chat_models.map(|model| format!("{OLLAMA}/{model}")).collect();
+    match chat_models.is_empty() {
+        true => none(format!("the Ollama at {} has no model that can debate", probe.base_url)),
+        false => Ok(OllamaModels::Found(chat_models)),
+    }
+}
+
+/// The user named an Ollama, so another model would be a surprise.
+fn no_ollama(why: &str) -> CliError {
+    CliError::input(format!("{OLLAMA_ENV} is set and no model is named, but {why}"))
+        .with_help("start that Ollama, fetch a model with `ollama pull llama3.2:3b`, or name a model: --models PROVIDER/MODEL")
+        .with_help(format!("to use the tiny built-in model: --models embedded/{SMOLLM2}"))
+}
+
+/// Refuses a brief with a model that the Ollama which answers does not have, before anything is stored: such a debate could not even be
+/// resumed. Other servers may have models that they do not list.
+pub fn check_ollama_models(brief: &Brief, catalogue: &ModelCatalogue) -> Result<(), CliError> {
+    let links = chain_links(brief_models(brief)).filter(|link| !has_fallback(brief, link));
+    let wanted: BTreeSet<&str> = links.filter_map(|link| link.strip_prefix("ollama/")).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let probe = block_on(catalogue.probe_one(OLLAMA, NAMED_OLLAMA_TIMEOUT))?;
+    let Some(models) = probe.and_then(|probe| probe.models) else { return Ok(()) };
+    // Ollama takes a name without a tag for the latest.
+    let has = |name: &str| {
+        models.iter().any(|known| {
+            known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(&format!("{name}:latest"))
+        })
+    };
+    let Some(missing) = wanted.into_iter().find(|name| !has(name)) else { return Ok(()) };
+    let known = if models.is_empty() { "no models yet".to_owned() } else { models.join(", ") };
+    Err(CliError::input(format!("Ollama has no model {missing:?}; it has {known}"))
+        .with_help(format!("`ollama pull {missing}` fetches it, if the name is right")))
 }
 
 /// Whether a model of Ollama can take a seat, as its name tells. Others only make embeddings.

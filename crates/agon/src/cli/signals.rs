@@ -5,6 +5,7 @@ use agon_engine::StopSignal;
 use super::errors::{CliError, EXIT_INTERRUPTED};
 use super::output::{note, stderr_is_live};
 use super::runtime::block_on;
+use super::terminal_pause::terminal;
 
 const STOPPING: &str =
     "stopping: waiting up to 2 s for calls in progress; press Ctrl-C again to stop immediately";
@@ -29,7 +30,8 @@ pub async fn watch(stop: StopSignal, show_line: impl Fn(&str), farewell: String)
             return;
         }
     }
-    // There may be a spinner on the current line.
+    // A spinner would overwrite the line. The terminal may have echoed `^C` on the current one.
+    terminal().clear_for_exit();
     note(&if stderr_is_live() { format!("\n{farewell}") } else { farewell });
     // Calls in progress are not dropped when the process exits, so the programs among them must be killed here.
     agon_host::kill_all_groups();

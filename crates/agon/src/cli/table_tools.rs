@@ -3,13 +3,16 @@
 //! Only the command line names tools, and only the user's own configuration describes them: an `agon.toml` that was found in the
 //! working directory can do neither.
 
+use agon_context::ToolOffers;
 use agon_core::tools::{DEBATE_REQUESTS_DEFAULT, ITEM_TOKENS_DEFAULT, ROUND_REQUESTS_MAX, SEAT_REQUESTS_MAX};
+use agon_core::wording::joined;
 use agon_core::{BriefFile, TableTools};
 use clap::{Arg, ArgMatches};
 
 use super::app::App;
 use super::errors::CliError;
 use super::limits::whole_number;
+use super::output;
 use super::runtime::block_on;
 
 /// `--tools`, `--tool-calls` and `--tool-tokens`.
@@ -54,7 +57,13 @@ pub fn read(args: &ArgMatches, app: &App<'_>) -> Result<Option<BriefFile>, CliEr
         return Ok(None);
     }
     let toolbox = app.toolbox()?;
-    let offers = block_on(toolbox.offers(&names))??;
+    let ToolOffers { offers, left_out } = block_on(toolbox.offers(&names))??;
+    if !left_out.is_empty() && !app.flag("quiet") {
+        let named = joined(&left_out);
+        output::note(&format!(
+            "note: the seats are not told of {named}: the tools of servers are too long together"
+        ));
+    }
     let reads_files = names.iter().any(|name| name == agon_context::tools::files::NAME);
     let tools = TableTools {
         offers,

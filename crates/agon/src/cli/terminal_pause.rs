@@ -12,6 +12,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// How long the end of a debate waits for an open question.
 const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a process that is told to end at once waits until the live view is gone. If the terminal is stopped, the
+/// view never goes away.
+const CLEARING_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The terminal of this process.
 pub fn terminal() -> &'static SharedTerminal {
@@ -72,20 +75,33 @@ impl SharedTerminal {
         *state = TerminalState { view: None, question: None };
     }
 
+    /// Removes the live view for good: the process ends at once and says one more thing.
+    pub fn clear_for_exit(&self) {
+        if !self.is_asking()
+            && let Some(view_cleared) = self.pause_view()
+        {
+            let _ = view_cleared.recv_timeout(CLEARING_TIMEOUT);
+        }
+    }
+
     /// Returns when the terminal is free for a question.
     fn begin_question(&self) {
+        if let Some(view_cleared) = self.pause_view() {
+            let _ = view_cleared.recv();
+        }
+    }
+
+    /// Asks the live view to pause. Nothing is ever sent to the receiver, which fails when the view drops its end: after clearing, or when
+    /// it is gone. `None` without a view.
+    fn pause_view(&self) -> Option<Receiver<()>> {
         let (question, question_over) = mpsc::channel();
         let (cleared, view_cleared) = mpsc::channel();
         let mut state = self.state();
         // This also ends an earlier question whose end was never reported.
         state.question = Some(question);
         let pause = TerminalPause { cleared, question_over };
-        let has_view = state.view.as_ref().is_some_and(|view| view.send(pause).is_ok());
-        drop(state);
-        if has_view {
-            // Nothing is ever sent. It returns when the view drops its end: after clearing, or when it is gone.
-            let _ = view_cleared.recv();
-        }
+        state.view.as_ref()?.send(pause).ok()?;
+        Some(view_cleared)
     }
 
     fn end_question(&self) {

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_core::{Brief, BriefFile, OptionKind, Protocol, ProtocolInfo};
+use agon_core::tools::{TOOL_PREFIX, table_tools};
+use agon_core::{Brief, BriefFile, OptionKind, OptionSpec, Protocol, ProtocolInfo};
 use agon_models::ModelCatalogue;
 use agon_store::DebateStore;
 use serde::Deserialize;
@@ -109,34 +110,39 @@ impl RequestReader<'_> {
             .with_local_options(self.configuration, self.catalogue)?
             .with_store(Some(self.store.clone()));
         let brief = builder.brief(subject)?;
-        self.check_seats(&brief)?;
+        self.check_brief(&brief)?;
         Ok((protocol, brief))
     }
 
-    /// Refuses a seat whose model neither the server's own configuration names nor callers may name, whatever option it came from.
-    pub fn check_seats(&self, brief: &Brief) -> Result<(), HostError> {
+    /// Refuses a model, of a seat or of an option that names models, that neither the server's own configuration names nor callers may
+    /// name, and a tool that callers may not use: a caller who branches or resumes a debate runs its models and tools.
+    pub fn check_brief(&self, brief: &Brief) -> Result<(), HostError> {
         let configuration = self.configuration;
         let options = configuration.options.values().flatten().map(|(_, value)| value);
         let own = configuration.models.iter().chain(configuration.roles.values()).chain(options);
-        let own: BTreeSet<&str> = own.flat_map(|names| names.split(['|', ','])).map(str::trim).collect();
-        let seated = brief.seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
-        seated.filter(|link| !own.contains(link)).try_for_each(|link| self.check_model(link))
+        let own: BTreeSet<&str> = own.flat_map(|names| model_links(names)).collect();
+        let info = find_protocol(Some(&brief.protocol))?.info();
+        let options = info.options.iter().filter(|option| option.names_models());
+        let in_options = options.filter_map(|option| brief.options.get(option.key)?.as_str());
+        let named = brief.seats.iter().map(|seat| seat.model.as_str()).chain(in_options);
+        let mut links = named.flat_map(model_links).filter(|link| !own.contains(link));
+        links.try_for_each(|link| self.check_model(link))?;
+        let offers = table_tools(brief).map(|tools| tools.offers).unwrap_or_default();
+        offers.iter().try_for_each(|offer| {
+            // A server's tools are allowed together: `tool/docs` stands for `docs.search`, too.
+            let tool = offer.name.split('.').next().unwrap_or_default();
+            self.check_model(&format!("{TOOL_PREFIX}{tool}"))
+        })
     }
 
     fn check_models(&self, info: &ProtocolInfo, request: &DebateRequest) -> Result<(), HostError> {
-        let takes_models = |key: &str| {
-            info.options.iter().any(|option| option.key == key && option.kind == OptionKind::Models)
-        };
+        let takes_models =
+            |key: &str| info.options.iter().filter(|option| option.key == key).any(OptionSpec::names_models);
         let in_options = request.options.iter().filter(|(key, _)| takes_models(key));
         let in_options = in_options.filter_map(|(key, value)| text_pair((key.clone(), value.clone())).ok());
         let names: Vec<String> = request.models.iter().chain(request.roles.values()).cloned().collect();
         let all = names.into_iter().chain(in_options.map(|(_, value)| value));
-        for name in all {
-            for link in name.split(['|', ',']).map(str::trim).filter(|link| !link.is_empty()) {
-                self.check_model(link)?;
-            }
-        }
-        Ok(())
+        all.into_iter().try_for_each(|names| model_links(&names).try_for_each(|link| self.check_model(link)))
     }
 
     /// Refuses a model that would run a program or read a file of this machine.
@@ -170,13 +176,22 @@ impl RequestReader<'_> {
         };
         match is_refused {
             false => Ok(()),
-            true => Err(HostError::invalid(format!(
-                "callers may not name {name:?}, because it runs a program or reads a file of this machine: \
-                 list it under `allow` in [{}] of the user's own agon.toml, or name another model",
-                self.rights.section
-            ))),
+            true => {
+                // No other tool takes the place of one that a debate has.
+                let way_out = if provider == "tool" { "" } else { ", or name another model" };
+                Err(HostError::invalid(format!(
+                    "callers may not name {name:?}, because it runs a program or reads a file of this machine: \
+                     list it under `allow` in [{}] of the user's own agon.toml{way_out}",
+                    self.rights.section
+                )))
+            }
         }
     }
+}
+
+/// The models of a list, and those of each fallback chain in it.
+fn model_links(names: &str) -> impl Iterator<Item = &str> {
+    names.split(['|', ',']).map(str::trim).filter(|link| !link.is_empty())
 }
 
 fn find_protocol(name: Option<&str>) -> Result<&'static dyn Protocol, HostError> {

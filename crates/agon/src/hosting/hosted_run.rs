@@ -37,6 +37,8 @@ pub struct HostedRun {
     fault: Mutex<Option<HostError>>,
     /// Whether workers run it, and this process only follows.
     is_remote: bool,
+    /// How long it has waited for people since its last event, without a process.
+    waited_ms: u64,
     remote_asks: Mutex<RemoteAsks>,
     /// Answers were sent that the workers have not been told of.
     pub(super) has_answers_to_tell: AtomicBool,
@@ -66,7 +68,7 @@ pub(super) struct RunProgress {
 }
 
 impl HostedRun {
-    pub(super) fn new(id: &str, is_remote: bool) -> Self {
+    pub(super) fn new(id: &str, is_remote: bool, waited_ms: u64) -> Self {
         Self {
             id: id.to_owned(),
             records: Mutex::default(),
@@ -77,6 +79,7 @@ impl HostedRun {
             stopped_by_person: AtomicBool::new(false),
             fault: Mutex::default(),
             is_remote,
+            waited_ms,
             remote_asks: Mutex::default(),
             has_answers_to_tell: AtomicBool::new(false),
         }
@@ -89,6 +92,7 @@ impl HostedRun {
             records: Some(sender),
             deltas: Some(self.deltas.clone()),
             inbox: self.inbox.clone(),
+            waited_ms: self.waited_ms,
         };
         (watch, records)
     }
@@ -215,6 +219,19 @@ impl HostedRun {
         let _ = self.progress.subscribe().wait_for(more).await;
     }
 
+    /// Waits until the log that is known here has this ask, or the run is over: a seat may be asked before the event arrives.
+    pub(super) async fn has_asked(&self, ask: u32) {
+        let is_its = |record: &RunRecord| match &record.record.entry.event {
+            Event::Asked { asks, .. } => asks.iter().any(|asked| asked.id == ask),
+            _ => false,
+        };
+        let is_known = |progress: &RunProgress| {
+            let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.has_ended || records.iter().rev().any(is_its)
+        };
+        let _ = self.progress.subscribe().wait_for(is_known).await;
+    }
+
     fn has_begun(&self) -> bool {
         self.progress.borrow().records > 0
     }
@@ -312,5 +329,43 @@ impl LogFollower {
                 _ => tokio::time::sleep(POLL_EVERY).await,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_core::event::LogEntry;
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(seq: u64, asks: &[u32]) -> Arc<LogRecord> {
+        let asks: Vec<_> = asks
+            .iter()
+            .map(|id| json!({"id": id, "seat": "debater-1", "model": "caller", "prompt": ""}))
+            .collect();
+        let event =
+            json!({"seq": seq, "at_ms": 0, "event": "asked", "phase": "answer", "round": 0, "asks": asks});
+        let entry: LogEntry = serde_json::from_value(event).unwrap();
+        Arc::new(LogRecord { entry, body: String::new(), hash: String::new() })
+    }
+
+    /// A seat is asked as soon as the event is stored, which may be before this process has read it: an answer that comes then must not
+    /// be refused.
+    #[tokio::test]
+    async fn an_answer_waits_until_the_log_has_its_ask() {
+        let run = Arc::new(HostedRun::new("d1", false, 0));
+        let waiting = tokio::spawn({
+            let run = run.clone();
+            async move { run.has_asked(3).await }
+        });
+        run.add(asked(1, &[1, 2]));
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        run.add(asked(2, &[3]));
+        waiting.await.unwrap();
+        run.has_asked(1).await;
+        run.end(None);
+        run.has_asked(99).await;
     }
 }

@@ -321,7 +321,7 @@ impl DebateHost {
                     host.give_back(held, BudgetUse::default()).await?;
                     same_request(earlier, &request.hash)
                 }
-                None => host.spawn_run(&id, held).map(|_| id),
+                None => host.spawn_run(&id, held, 0).map(|_| id),
             }
         })
         .await
@@ -375,7 +375,7 @@ impl DebateHost {
         rights: &CallerRights,
     ) -> Result<(), HostError> {
         let brief = self.read_debate(id).await?.brief;
-        self.reader(&any_caller_seat(rights)).check_seats(&brief)?;
+        self.reader(&any_caller_seat(rights)).check_brief(&brief)?;
         self.continue_debate(id, say).await
     }
 
@@ -394,7 +394,7 @@ impl DebateHost {
         self.check_brief_models(&debate.brief)?;
         let held = self.admit(id, &debate.brief, BudgetUse::of_debate(&debate)).await?;
         self.0.store.mark_stopped(id, false).await?;
-        let run = self.spawn_run(id, held)?;
+        let run = self.spawn_run(id, held, 0)?;
         if let Some(text) = say {
             run.inbox.interject("you", text);
         }
@@ -453,7 +453,7 @@ impl DebateHost {
         let (brief, taken, used) = blocking(move || {
             let handle = DebateHandle { store: host.0.store.clone(), id: source_id };
             let (brief, taken) = crate::cli::verbs::branch_of(&handle, at_round)?;
-            host.reader(&rights).check_seats(&brief)?;
+            host.reader(&rights).check_brief(&brief)?;
             host.check_brief_models(&brief)?;
             let copied = Debate::from_records(&taken).map_err(|why| HostError::failed(why.to_string()))?;
             Ok((brief, taken, BudgetUse::of_debate(&copied)))
@@ -465,7 +465,7 @@ impl DebateHost {
         to_the_end(async move {
             let held = host.admit(&branch_id, &brief, used).await?;
             host.0.store.serve_debate(request, None, taken).await?;
-            let run = host.spawn_run(&branch_id, held)?;
+            let run = host.spawn_run(&branch_id, held, 0)?;
             if let Some(text) = say {
                 run.inbox.interject("you", text);
             }
@@ -493,11 +493,16 @@ impl DebateHost {
             if runs.is_empty() {
                 return;
             }
+            // Each takes its time to end, so all of them are told before the first is waited for.
+            let mut stopped = Vec::new();
             for run in runs {
                 if self.waits_for_people_only(&run).await {
                     run.stop.stop();
-                    run.ended().await;
+                    stopped.push(run);
                 }
+            }
+            for run in stopped {
+                run.ended().await;
             }
             drop(tokio::time::timeout(FINISH_LOOK_EVERY, changes.recv()).await);
         }
@@ -568,7 +573,12 @@ impl DebateHost {
         }
         let answer = match value {
             None => PersonAnswer::Pass,
-            Some(value) => self.checked_answer(id, ask, value)?,
+            Some(value) => {
+                if let Some(run) = self.run_of(id) {
+                    run.has_asked(ask).await;
+                }
+                self.checked_answer(id, ask, value)?
+            }
         };
         if let Some(run) = self.run_of(id).filter(|run| run.is_remote()) {
             return self.answer_at_worker(&run, ask, answer).await;
@@ -639,7 +649,7 @@ impl DebateHost {
     pub async fn state_of(&self, id: &str) -> Result<DebateState, HostError> {
         // Every watcher of a debate asks for this at every change, so the store is asked only for what is not known here.
         if self.run_of(id).is_some_and(|run| run.is_open()) {
-            return Ok(match self.0.people.is_waiting(id) {
+            return Ok(match self.is_waiting(id) {
                 true => DebateState::Waiting,
                 false => DebateState::Running,
             });
@@ -768,8 +778,9 @@ impl DebateHost {
         &self,
         id: &str,
         held: Option<HeldAllowance>,
+        waited_ms: u64,
     ) -> Result<Arc<HostedRun>, HostError> {
-        let run = Arc::new(HostedRun::new(id, self.0.workers.is_some()));
+        let run = Arc::new(HostedRun::new(id, self.0.workers.is_some(), waited_ms));
         match self.runs().entry(id.to_owned()) {
             Entry::Occupied(_) => return Err(HostError::conflict(format!("debate {id} runs already"))),
             Entry::Vacant(place) => drop(place.insert(run.clone())),
@@ -887,7 +898,7 @@ fn any_caller_seat(rights: &CallerRights) -> CallerRights {
     CallerRights { caller_seat: true, ..rights.clone() }
 }
 
-fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
+pub(crate) fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
     agon_protocols::find(name)
 }
 

@@ -41,6 +41,9 @@ pub struct WaitingAsk {
     pub attempt: u32,
     /// What any other seat would read.
     pub prompt: String,
+    /// The end of the prompt: what is asked now, without the rules and what was asked earlier.
+    #[serde(skip)]
+    pub asked: String,
     /// The JSON Schema of the answer; null for plain text.
     pub schema: Option<Value>,
     /// How many seconds are left.
@@ -69,6 +72,7 @@ impl WaitingAsk {
             round: phase.round,
             attempt: 1,
             prompt: shown.join("\n\n"),
+            asked: ask.prompt.user().trim_end().to_owned(),
             schema: ask.schema.as_ref().map(|schema| schema.json.clone()),
             seconds_left,
         }
@@ -230,6 +234,14 @@ fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
         MessageRole::Assistant => earlier_answer(&message.text),
         MessageRole::System | MessageRole::User => message.text.trim_end().to_owned(),
     });
+    // The ask, and what was wrong with the answer to it.
+    let questions = call.messages.iter().filter(|message| message.role == MessageRole::User);
+    let mut asked: Vec<&str> = questions
+        .rev()
+        .take(if call.is_repair { 2 } else { 1 })
+        .map(|message| message.text.trim_end())
+        .collect();
+    asked.reverse();
     WaitingAsk {
         ask: call.ask,
         n: call.ask,
@@ -240,6 +252,7 @@ fn waiting_ask(pending: &PendingAnswer) -> WaitingAsk {
         round: call.phase.round,
         attempt: call.attempt,
         prompt: shown.collect::<Vec<_>>().join("\n\n"),
+        asked: asked.join("\n\n"),
         schema: call.schema.as_ref().map(|schema| schema.json.clone()),
         seconds_left: until.saturating_duration_since(Instant::now()).as_secs(),
     }
@@ -291,5 +304,65 @@ impl Drop for PendingEntry<'_> {
         }
         drop(pending);
         self.seats.tell(&self.key.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_core::Phase;
+    use agon_engine::CallMessage;
+
+    use super::*;
+
+    /// An ask in a thread: the person answered an earlier one.
+    fn call(attempt: u32, corrected: Option<&str>) -> ModelCall {
+        let message = CallMessage::new;
+        let mut messages = vec![
+            message(MessageRole::System, "Rules."),
+            message(MessageRole::User, "Round 1?"),
+            message(MessageRole::Assistant, "First."),
+            message(MessageRole::User, "Round 2?"),
+        ];
+        if let Some(answer) = corrected {
+            messages.push(message(MessageRole::Assistant, answer));
+            messages.push(message(MessageRole::User, "That cannot be used."));
+        }
+        ModelCall {
+            debate: "d".into(),
+            seat: "s".into(),
+            ask: 4,
+            attempt,
+            is_again: false,
+            is_repair: corrected.is_some(),
+            phase: Phase::new("debate", 2),
+            label: None,
+            about: None,
+            question: String::new(),
+            messages,
+            schema: None,
+            max_output_tokens: 100,
+            seed: 0,
+        }
+    }
+
+    #[test]
+    fn what_is_asked_now_is_never_the_question_of_an_earlier_round() {
+        for (attempt, corrected, want) in [
+            (1, None, "Round 2?"),
+            // The first attempt was lost in a crash.
+            (2, None, "Round 2?"),
+            (2, Some("Second."), "Round 2?\n\nThat cannot be used."),
+        ] {
+            let call = call(attempt, corrected);
+            let pending = PendingAnswer {
+                call,
+                model: "human/ana".into(),
+                until: Instant::now(),
+                answer: None,
+                insisted: None,
+                was_refused: false,
+            };
+            assert_eq!(waiting_ask(&pending).asked, want, "{attempt}");
+        }
     }
 }

@@ -22,6 +22,16 @@ pub struct AgentClient {
     is_in_home: bool,
     /// An environment variable that names the folder of the file instead.
     folder_variable: Option<&'static str>,
+    /// What to add to the entry so that a key of the user's environment reaches the program.
+    key_entry: KeyEntry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyEntry {
+    /// The variable with this value, in `env`.
+    Variable(&'static str),
+    /// A setting of its own.
+    Setting(&'static str),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +50,7 @@ pub const CLIENTS: [AgentClient; 4] = [
         file: ".mcp.json",
         is_in_home: false,
         folder_variable: None,
+        key_entry: KeyEntry::Variable("${OPENAI_API_KEY}"),
     },
     AgentClient {
         name: "cursor",
@@ -47,6 +58,7 @@ pub const CLIENTS: [AgentClient; 4] = [
         file: ".cursor/mcp.json",
         is_in_home: true,
         folder_variable: None,
+        key_entry: KeyEntry::Variable("${env:OPENAI_API_KEY}"),
     },
     AgentClient {
         name: "codex",
@@ -54,6 +66,7 @@ pub const CLIENTS: [AgentClient; 4] = [
         file: ".codex/config.toml",
         is_in_home: true,
         folder_variable: Some("CODEX_HOME"),
+        key_entry: KeyEntry::Setting(r#"env_vars = ["OPENAI_API_KEY"]"#),
     },
     AgentClient {
         name: "vscode",
@@ -61,6 +74,7 @@ pub const CLIENTS: [AgentClient; 4] = [
         file: ".vscode/mcp.json",
         is_in_home: false,
         folder_variable: None,
+        key_entry: KeyEntry::Setting(r#""envFile": "/a/file/with/OPENAI_API_KEY""#),
     },
 ];
 
@@ -69,6 +83,8 @@ pub const CLIENTS: [AgentClient; 4] = [
 pub struct ServerCommand {
     pub program: String,
     pub arguments: Vec<String>,
+    /// Variables that say where things are. Never a key.
+    pub variables: Vec<(&'static str, String)>,
 }
 
 impl AgentClient {
@@ -87,6 +103,19 @@ impl AgentClient {
             }
             (None, false) => Ok(PathBuf::from(self.file)),
         }
+    }
+
+    /// How the keys of providers reach the program.
+    pub fn keys_note(&self, command: &ServerCommand) -> String {
+        let what = match self.key_entry {
+            KeyEntry::Variable(value) if command.variables.is_empty() => {
+                format!(r#""env": {{"OPENAI_API_KEY": "{value}"}} to the entry"#)
+            }
+            KeyEntry::Variable(value) => format!(r#""OPENAI_API_KEY": "{value}" to "env" of the entry"#),
+            KeyEntry::Setting(setting) => format!("{setting} to the entry"),
+        };
+        let name = self.name;
+        format!("keys: {name} may not pass your environment on. For OPENAI_API_KEY, add\n{what}")
     }
 
     /// The configuration as the client's file has it, without anything else.
@@ -134,13 +163,24 @@ fn json_server(command: &ServerCommand, has_type: bool) -> Value {
     }
     server.insert("command".into(), json!(command.program));
     server.insert("args".into(), json!(command.arguments));
+    if !command.variables.is_empty() {
+        let variables = command.variables.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+        server.insert("env".into(), Value::Object(variables.collect()));
+    }
     Value::Object(server)
 }
 
 fn toml_server(key: &str, command: &ServerCommand) -> String {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let arguments: Vec<String> = command.arguments.iter().map(|argument| text(argument)).collect();
-    format!("[{key}.{SERVER}]\ncommand = {}\nargs = [{}]\n", text(&command.program), arguments.join(", "))
+    let variables: Vec<String> =
+        command.variables.iter().map(|(name, value)| format!("{name} = {}", text(value))).collect();
+    let variables = match variables.is_empty() {
+        true => String::new(),
+        false => format!("env = {{ {} }}\n", variables.join(", ")),
+    };
+    let (program, arguments) = (text(&command.program), arguments.join(", "));
+    format!("[{key}.{SERVER}]\ncommand = {program}\nargs = [{arguments}]\n{variables}")
 }
 
 const OTHER_SERVER: &str = "there is a server of this name with other settings already";
@@ -188,7 +228,8 @@ mod tests {
     use super::*;
 
     fn command() -> ServerCommand {
-        ServerCommand { program: "/opt/a \"b\"/agon".into(), arguments: vec!["mcp".into()] }
+        let variables = vec![("AGON_HOME", "/a \"b\"".to_owned())];
+        ServerCommand { program: "/opt/a \"b\"/agon".into(), arguments: vec!["mcp".into()], variables }
     }
 
     fn client(name: &str) -> &'static AgentClient {
@@ -206,6 +247,7 @@ mod tests {
             assert_eq!(read["z"], 1);
             assert_eq!(read[key]["other"]["command"], "x");
             assert_eq!(read[key]["agon"]["command"], "/opt/a \"b\"/agon");
+            assert_eq!(read[key]["agon"]["env"], json!({"AGON_HOME": "/a \"b\""}));
             assert_eq!(read.as_object().unwrap().keys().collect::<Vec<_>>(), ["z", key, "a"]);
             assert_eq!(client.merged_text(&merged, &command()), Ok(None), "a second time changes nothing");
             assert_eq!(client.merged_text("", &command()).unwrap().unwrap(), client.setup_text(&command()));
@@ -237,7 +279,22 @@ mod tests {
             let read: toml::Table = merged.parse().unwrap();
             assert_eq!(read["mcp_servers"]["agon"]["args"][0].as_str(), Some("mcp"));
             assert_eq!(read["mcp_servers"]["agon"]["command"].as_str(), Some("/opt/a \"b\"/agon"));
+            assert_eq!(read["mcp_servers"]["agon"]["env"]["AGON_HOME"].as_str(), Some("/a \"b\""));
             assert_eq!(codex.merged_text(&merged, &command()), Ok(None));
+        }
+    }
+
+    /// A second `env` would take the place of the first.
+    #[test]
+    fn a_key_is_added_to_the_variables_that_an_entry_has() {
+        let without = ServerCommand { variables: Vec::new(), ..command() };
+        for (name, command, want) in [
+            ("cursor", without, r#""env": {"OPENAI_API_KEY": "${env:OPENAI_API_KEY}"} to the entry"#),
+            ("cursor", command(), r#""OPENAI_API_KEY": "${env:OPENAI_API_KEY}" to "env" of the entry"#),
+            ("codex", command(), r#"env_vars = ["OPENAI_API_KEY"] to the entry"#),
+        ] {
+            let note = client(name).keys_note(&command);
+            assert!(note.ends_with(want) && note.lines().all(|line| line.len() <= 80), "{note}");
         }
     }
 

@@ -31,25 +31,34 @@ const MESSAGE_BYTES: usize = 20_000;
 /// How often a form looks whether its ask still waits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Which forms are open, and what was wrong with earlier answers. Clones share them.
-#[derive(Clone, Default)]
-pub struct OpenForms(Arc<Mutex<FormsState>>);
+/// An ask, by its debate and number.
+type AskKey = (String, u32);
 
-#[derive(Default)]
-struct FormsState {
-    /// Asks that have been shown to a person, by debate and number.
-    shown: BTreeSet<(String, u32)>,
-    /// How many answers to an ask were refused, and why the last one was.
-    refusals: BTreeMap<(String, u32), (u32, String)>,
+/// Which forms are open in a session, and what was wrong with earlier answers. Clones share them.
+#[derive(Clone, Default)]
+pub struct OpenForms {
+    /// Asks that this session has shown to a person. Another one shows them, too: nobody may be there any more to read them here.
+    shown: Arc<Mutex<BTreeSet<AskKey>>>,
+    /// How many answers to an ask were refused, and why the last one was, in all sessions.
+    refusals: Arc<Mutex<BTreeMap<AskKey, (u32, String)>>>,
 }
 
 impl OpenForms {
-    fn state(&self) -> MutexGuard<'_, FormsState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The forms of another session.
+    pub fn of_new_session(&self) -> Self {
+        Self { shown: Arc::default(), refusals: self.refusals.clone() }
+    }
+
+    fn shown(&self) -> MutexGuard<'_, BTreeSet<AskKey>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refusals(&self) -> MutexGuard<'_, BTreeMap<AskKey, (u32, String)>> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn message(&self, id: &str, ask: &WaitingAsk) -> String {
-        let refusal = self.state().refusals.get(&(id.to_owned(), ask.ask)).cloned();
+        let refusal = self.refusals().get(&(id.to_owned(), ask.ask)).cloned();
         let refusal = refusal.map(|(_, why)| format!("\n\nYour last answer was not accepted: {why}"));
         let prompt = cut_text(&ask.prompt, MESSAGE_BYTES, "debate_show has all of it");
         format!("{} in debate {id}:\n\n{prompt}{}", ask.model, refusal.unwrap_or_default())
@@ -66,13 +75,13 @@ impl OpenForms {
         let key = (id.to_owned(), ask);
         match host.answer(id, ask, value).await {
             Err(HostError { kind: HostErrorKind::Invalid, sentence }) => {
-                let mut state = self.state();
-                state.shown.remove(&key);
-                let count = state.refusals.get(&key).map_or(0, |(count, _)| *count);
-                state.refusals.insert(key, (count + 1, sentence));
+                self.shown().remove(&key);
+                let mut refusals = self.refusals();
+                let count = refusals.get(&key).map_or(0, |(count, _)| *count);
+                refusals.insert(key, (count + 1, sentence));
             }
             _ => {
-                self.state().refusals.remove(&key);
+                self.refusals().remove(&key);
             }
         }
     }
@@ -102,7 +111,7 @@ impl McpServer {
         }
         for ask in asks_of_people(self.host(), id) {
             let key = (id.to_owned(), ask.ask);
-            if !self.forms().state().shown.insert(key) {
+            if !self.forms().shown().insert(key) {
                 continue;
             }
             let form = ServerRequest::ElicitRequest(ElicitRequest::new(self.form(id, &ask)));
@@ -145,8 +154,7 @@ impl McpServer {
 
     /// Every attempt at an ask has a key of its own, because a key must not be used twice.
     fn form_key(&self, id: &str, ask: &WaitingAsk) -> String {
-        let refused =
-            self.forms().state().refusals.get(&(id.to_owned(), ask.ask)).map_or(0, |(count, _)| *count);
+        let refused = self.forms().refusals().get(&(id.to_owned(), ask.ask)).map_or(0, |(count, _)| *count);
         format!("ask-{}-{}-{refused}", ask.ask, ask.attempt)
     }
 }
@@ -166,7 +174,7 @@ async fn await_form(
                     forms.take_answer(host, id, ask, filled).await;
                 } else {
                     // Another connection may show it.
-                    forms.state().shown.remove(&(id.to_owned(), ask));
+                    forms.shown().remove(&(id.to_owned(), ask));
                 }
                 return;
             }

@@ -28,30 +28,38 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-    Tool, UpdateTaskParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::hosting::DebateHost;
 use crate::hosting::debate_request::CallerRights;
 use elicitation::OpenForms;
+use token_limits::cut_text;
 use tool_calls::protocol_error;
 use tool_table::names;
 
+/// How many answers of any size are made at once, or wait until clients read them.
+const LARGE_ANSWERS_MAX: usize = 32;
+
 /// Answers the requests of agents. Clones are the same server.
 #[derive(Clone)]
-pub struct McpServer(Arc<ServerInner>);
+pub struct McpServer {
+    inner: Arc<ServerInner>,
+    forms: OpenForms,
+}
 
 struct ServerInner {
     host: DebateHost,
     rights: CallerRights,
     tools: Vec<Tool>,
-    forms: OpenForms,
+    /// How many more large answers may be made before others are sent.
+    large_answers: Arc<Semaphore>,
     /// True when the connection or the process is about to end, so that calls stop waiting.
     closing: watch::Receiver<bool>,
 }
@@ -60,24 +68,44 @@ impl McpServer {
     /// A server for the debates of `host`.
     pub async fn new(host: DebateHost, rights: CallerRights, closing: watch::Receiver<bool>) -> Self {
         let tools = tool_table::tool_list(tool_table::first_resort(&host).await);
-        Self(Arc::new(ServerInner { host, rights, tools, forms: OpenForms::default(), closing }))
+        let large_answers = Arc::new(Semaphore::new(LARGE_ANSWERS_MAX));
+        let inner = ServerInner { host, rights, tools, large_answers, closing };
+        Self { inner: Arc::new(inner), forms: OpenForms::default() }
+    }
+
+    /// The same server for another session.
+    fn for_new_session(&self) -> Self {
+        Self { inner: self.inner.clone(), forms: self.forms.of_new_session() }
     }
 
     fn host(&self) -> &DebateHost {
-        &self.0.host
+        &self.inner.host
     }
 
     fn rights(&self) -> &CallerRights {
-        &self.0.rights
+        &self.inner.rights
     }
 
     fn forms(&self) -> &OpenForms {
-        &self.0.forms
+        &self.forms
+    }
+
+    /// Waits for a place for a large answer. Over HTTP it is kept until the answer is sent, otherwise as long as what is returned.
+    async fn place_for_answer(&self, context: &RequestContext<RoleServer>) -> Option<OwnedSemaphorePermit> {
+        // Nobody closes the semaphore.
+        let place = self.inner.large_answers.clone().acquire_owned().await.ok()?;
+        match http::AnswerPlace::of_request(context) {
+            Some(kept) => {
+                kept.keep(place);
+                None
+            }
+            None => Some(place),
+        }
     }
 
     /// Waits until the connection or the process is about to end.
     async fn closing(&self) {
-        let mut closing = self.0.closing.clone();
+        let mut closing = self.inner.closing.clone();
         if closing.wait_for(|closes| *closes).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -85,6 +113,18 @@ impl McpServer {
 }
 
 impl ServerHandler for McpServer {
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let info = self.negotiate_initialize(&request)?;
+        // From now on the client counts as one that speaks the revision that it is told, not the one that it asked for.
+        request.protocol_version = info.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(info)
+    }
+
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -111,11 +151,11 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.inner.tools.clone()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.tools.iter().find(|tool| tool.name == name).cloned()
+        self.inner.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -146,8 +186,9 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        let _place = self.place_for_answer(&context).await;
         let contents = debate_resources::read_resource(self.host(), &request.uri).await;
         Ok(ReadResourceResult::new(vec![contents.map_err(protocol_error)?]).into())
     }
@@ -169,7 +210,10 @@ impl ServerHandler for McpServer {
         let prompt = agent_prompts::filled_prompt(&request.name, &arguments);
         let prompt = prompt.ok_or_else(|| {
             ErrorData::invalid_params(
-                format!("there is no prompt {:?}: see prompts/list", request.name),
+                format!(
+                    "there is no prompt {:?}: see prompts/list",
+                    cut_text(&request.name, 100, "it is longer")
+                ),
                 None,
             )
         })?;

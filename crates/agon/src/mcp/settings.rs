@@ -16,7 +16,8 @@ const QUEUE: usize = 1_000;
 pub struct McpSettings {
     /// What becomes of running debates when the client closes the connection.
     pub on_close: CloseAction,
-    /// Models that the agent may name although they run a program or read a file of this machine, such as `command/critic`.
+    /// Models that the agent may name although they run a program or read a file of this machine, such as `command/critic`, and tools
+    /// of debates that it branches or resumes, such as `tool/files`.
     pub allow: Vec<String>,
     /// Whether debates that an earlier process left are continued.
     pub resume: bool,

@@ -15,12 +15,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::McpServer;
+use super::debate_resources::RESOURCE_BYTES_MAX;
 use super::debate_result::{DebateResult, debate_result, debate_uri};
 use super::debate_waiting::WaitUntil;
 use super::elicitation::{is_modern, shows_forms};
 use super::shown_parts::shown_part;
 use super::token_limits::{bytes_for_tokens, cut_text};
-use super::tool_table::{SHOWN_TOKENS_DEFAULT, WAIT_S_DEFAULT, WAIT_S_MAX, diff_judge, names};
+use super::tool_table::{
+    SHOWN_TOKENS_DEFAULT, WAIT_S_DEFAULT, WAIT_S_MAX, WAIT_S_SILENT_MAX, diff_judge, names,
+};
 use crate::cli::input::DIFF_PART;
 use crate::cli::seat_models;
 use crate::cli::verbs::models::listing_document;
@@ -39,6 +42,7 @@ const ASK_LOOK_EVERY: Duration = Duration::from_millis(50);
 const HITS_MAX: usize = 8;
 const HIT_TEXT_BYTES: usize = 200;
 const MODELS_LISTED: usize = 40;
+const ERROR_BYTES: usize = 2_000;
 
 /// Arguments of `debate`.
 #[derive(Deserialize)]
@@ -127,7 +131,7 @@ impl McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let reply = match params.request_state.clone() {
             Some(state) => self.continue_call(&state, params).await,
-            None => match self.start_call(params).await {
+            None => match self.start_call(params, context).await {
                 Some(reply) => reply,
                 None => return Err(ErrorData::invalid_params("there is no such tool: see tools/list", None)),
             },
@@ -138,11 +142,15 @@ impl McpServer {
             Err(error) => Err(error),
         };
         Ok(response
-            .unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error.sentence)]).into()))
+            .unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(short(&error))]).into()))
     }
 
     /// Does what a tool does. `None` if there is no such tool.
-    async fn start_call(&self, params: CallToolRequestParams) -> Option<Result<ToolReply, HostError>> {
+    async fn start_call(
+        &self,
+        params: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Result<ToolReply, HostError>> {
         let arguments = Value::Object(params.arguments.unwrap_or_default());
         Some(match params.name.as_ref() {
             names::DEBATE => self.start_debate(arguments).await,
@@ -150,7 +158,7 @@ impl McpServer {
             names::WAIT => self.wait_again(arguments).await,
             names::ANSWER => self.answer(arguments).await,
             names::STOP => self.stop(arguments).await,
-            names::SHOW => self.show(arguments).await,
+            names::SHOW => self.show(arguments, context).await,
             names::SEARCH => self.search(arguments).await,
             names::MODELS => self.list_models().await,
             _ => return None,
@@ -274,11 +282,16 @@ impl McpServer {
         Ok(ToolReply::Done(debate_call_result(&result)))
     }
 
-    async fn show(&self, arguments: Value) -> Result<ToolReply, HostError> {
+    async fn show(
+        &self,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ToolReply, HostError> {
+        let _place = self.place_for_answer(context).await;
         let ShowArguments { id, part, max_tokens } = parsed(arguments)?;
         let id = self.host().find(&id).await?;
         let text = shown_part(self.host(), &id, part.as_deref().unwrap_or("report")).await?;
-        let room = bytes_for_tokens(max_tokens.unwrap_or(SHOWN_TOKENS_DEFAULT));
+        let room = bytes_for_tokens(max_tokens.unwrap_or(SHOWN_TOKENS_DEFAULT)).min(RESOURCE_BYTES_MAX);
         let text = cut_text(&text, room, "raise max_tokens, or ask for a part");
         Ok(ToolReply::Done(CallToolResult::success(vec![ContentBlock::text(text)])))
     }
@@ -336,7 +349,8 @@ impl McpServer {
             false if !asked.outlasts_people => WaitUntil::AnyoneAsked,
             _ => WaitUntil::CallerAsked,
         };
-        self.wait_for_debate(id, asked.wait, until, context).await?;
+        let wait = allowed_wait(asked.wait, context.meta.get_progress_token().is_some());
+        self.wait_for_debate(id, wait, until, context).await?;
         let forms = self.form_requests(id);
         if returns_forms && !forms.is_empty() && asked.form_rounds < FORM_ROUNDS_MAX {
             let state = format!("{id} {}", asked.form_rounds + 1);
@@ -368,6 +382,11 @@ impl DebateWait {
     }
 }
 
+/// How long a call waits. Clients give up on a call of which they hear nothing for a minute.
+fn allowed_wait(asked: Duration, has_progress: bool) -> Duration {
+    if has_progress { asked } else { asked.min(Duration::from_secs(WAIT_S_SILENT_MAX)) }
+}
+
 fn parsed<T: DeserializeOwned>(arguments: Value) -> Result<T, HostError> {
     serde_json::from_value(arguments)
         .map_err(|why| HostError::invalid(format!("the arguments cannot be read: {why}")))
@@ -389,10 +408,15 @@ fn structured(document: Value) -> CallToolResult {
 /// An error as JSON-RPC has it.
 pub fn protocol_error(error: HostError) -> ErrorData {
     match error.kind {
-        HostErrorKind::NotFound => ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, error.sentence, None),
-        HostErrorKind::Failed => ErrorData::internal_error(error.sentence, None),
-        _ => ErrorData::invalid_params(error.sentence, None),
+        HostErrorKind::NotFound => ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, short(&error), None),
+        HostErrorKind::Failed => ErrorData::internal_error(short(&error), None),
+        _ => ErrorData::invalid_params(short(&error), None),
     }
+}
+
+/// The sentence of an error. It may repeat what was sent, which may be long.
+fn short(error: &HostError) -> String {
+    cut_text(&error.sentence, ERROR_BYTES, "what was sent is too long to be repeated here")
 }
 
 /// The models that can be called now, in few words.
@@ -421,4 +445,18 @@ fn short_listing(listing: Value, default: Vec<String>, has_caller_seat: bool) ->
         "scripts": list("scripts"),
         "not_ready": others.iter().map(|provider| text(provider, "provider")).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "Clients cut off at 60 s": only progress keeps them waiting.
+    #[test]
+    fn a_call_without_progress_returns_within_a_minute() {
+        let allowed =
+            |seconds, has_progress| allowed_wait(Duration::from_secs(seconds), has_progress).as_secs();
+        assert_eq!((allowed(120, false), allowed(120, true)), (WAIT_S_SILENT_MAX, 120));
+        assert_eq!((allowed(5, false), allowed(5, true)), (5, 5));
+    }
 }

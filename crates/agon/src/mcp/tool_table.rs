@@ -13,8 +13,10 @@ use crate::hosting::debate_request::DebateRequest;
 
 /// How long a call waits if it does not say: clients give up after a minute.
 pub const WAIT_S_DEFAULT: u64 = 45;
-/// The longest wait that a call may ask for.
+/// The longest wait that a call may ask for. Progress keeps its client from giving up.
 pub const WAIT_S_MAX: u64 = 3_600;
+/// The longest wait of a call that wants no progress.
+pub const WAIT_S_SILENT_MAX: u64 = 50;
 /// How much `debate_show` gives if the call does not say.
 pub const SHOWN_TOKENS_DEFAULT: usize = 2_000;
 
@@ -86,9 +88,13 @@ fn of_debate(tool: Tool) -> Tool {
 }
 
 fn wait_schema() -> Value {
+    let description = format!(
+        "How many seconds to wait. The call then returns the id, and the debate goes on in the background. A call without a progress token \
+         returns after {WAIT_S_SILENT_MAX} seconds at the latest."
+    );
     json!({
         "type": "integer", "minimum": 0, "maximum": WAIT_S_MAX, "default": WAIT_S_DEFAULT,
-        "description": "How many seconds to wait. The call then returns the id, and the debate goes on in the background.",
+        "description": description,
     })
 }
 
@@ -175,8 +181,7 @@ fn wait_tool() -> Tool {
     let description = "Wait for a debate that was started earlier, also one of an earlier session, and get its result. A debate that \
          was stopped or interrupted is continued. It returns as soon as the debate is over or waits for you.";
     let properties = json!({"id": id_schema(), "wait_s": wait_schema()});
-    let tool =
-        tool(names::WAIT, "Wait for a debate", description.to_owned(), input(properties, &["id", "wait_s"]));
+    let tool = tool(names::WAIT, "Wait for a debate", description.to_owned(), input(properties, &["id"]));
     of_debate(tool)
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
 }

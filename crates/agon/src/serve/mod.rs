@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -43,10 +43,11 @@ use crate::hosting::debate_request::CallerRights;
 use crate::mcp::McpServer;
 use crate::mcp::http::mcp_router;
 use access::{AccessRules, LOGIN_PATH};
+use api::ApiQuery;
 use chat::chat_clients::ChatClients;
 use chat::chat_error::in_chat_format;
 use connections::{accept_connections, body_in_time};
-use problem::Problem;
+use problem::{NO_SUCH_PATH, Problem};
 use settings::ServeSettings;
 
 /// What every handler works with.
@@ -147,10 +148,11 @@ pub fn router(state: ServerState, mcp: McpServer) -> Router {
         .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
         .route("/readyz", get(readiness))
         .route(LOGIN_PATH, get(login))
-        .merge(mcp_router(mcp, body_bytes, state.ending.clone()))
-        .fallback(|| async {
-            Problem::new(StatusCode::NOT_FOUND, "there is no such path: /openapi.json lists what there is")
-        })
+        .merge(
+            mcp_router(mcp, body_bytes, state.ending.clone())
+                .layer(middleware::from_fn(api::json_limits::bounded_json)),
+        )
+        .fallback(|| async { Problem::new(StatusCode::NOT_FOUND, NO_SUCH_PATH) })
         .method_not_allowed_fallback(|| async {
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path takes other methods: see /openapi.json")
         })
@@ -209,7 +211,7 @@ struct LoginQuery {
 }
 
 /// Exchanges a one-time link for a session.
-async fn login(State(state): State<ServerState>, Query(query): Query<LoginQuery>) -> Response {
+async fn login(State(state): State<ServerState>, ApiQuery(query): ApiQuery<LoginQuery>) -> Response {
     if !state.access.needs_token() {
         return axum::response::Redirect::to("/").into_response();
     }

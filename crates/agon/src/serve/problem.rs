@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use crate::hosting::host_error::{HostError, HostErrorKind};
 
+/// The detail of a problem with a path that no route has.
+pub const NO_SUCH_PATH: &str = "there is no such path: /openapi.json lists what there is";
+
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Problem {

@@ -13,7 +13,8 @@ pub struct ServeSettings {
     pub listen: String,
     /// Names under which browsers and callers may reach the server, besides `localhost` and addresses.
     pub hosts: Vec<String>,
-    /// Models that callers may name although they run a program or read a file of this machine, such as `command/critic`.
+    /// Models that callers may name although they run a program or read a file of this machine, such as `command/critic`, and tools
+    /// of debates that they branch or resume, such as `tool/files`.
     pub allow: Vec<String>,
     /// Whether debates that ran are continued after a restart.
     pub resume: bool,

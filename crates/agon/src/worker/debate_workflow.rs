@@ -69,11 +69,11 @@ impl DebateWorkflow {
             .initial_delay(Duration::from_millis(200))
             .exponentiation_factor(2.0)
             .max_delay(Duration::from_secs(5));
-        let (mut waits, mut known_due) = (0_u64, Vec::new());
+        let (mut waits, mut wait) = (0_u64, None);
         loop {
-            let (host, debate, due) = (self.host.clone(), id.clone(), known_due.clone());
+            let (host, debate, waited) = (self.host.clone(), id.clone(), wait.take());
             let leg = ctx
-                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX, due).await?)) })
+                .run(|| async move { Ok(Json(host.run_leg(&debate, LEG_MAX, waited).await?)) })
                 .name("leg")
                 .retry_policy(retries.clone())
                 .await?;
@@ -84,16 +84,15 @@ impl DebateWorkflow {
                 }
                 LegEnd::TimeIsUp => {}
                 LegEnd::Elsewhere => ctx.sleep(ELSEWHERE_WAIT).await?,
-                LegEnd::People { due, now_ms } => {
-                    let until = due.iter().map(|(_, until)| *until).filter(|until| *until > now_ms).min();
-                    let wait = Duration::from_millis(until.unwrap_or(now_ms) - now_ms);
-                    known_due = due;
+                LegEnd::People(people) => {
+                    let sleep = Duration::from_millis(people.sleep_ms);
+                    wait = Some(people);
                     waits += 1;
                     ctx.set(WAITS, waits);
                     let woken = wake_promise(waits);
                     restate_sdk::select! {
                         woken = ctx.promise::<bool>(&woken) => { woken?; },
-                        timer = ctx.sleep(wait) => { timer?; }
+                        timer = ctx.sleep(sleep) => { timer?; }
                     }
                 }
             }

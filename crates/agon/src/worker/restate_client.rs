@@ -135,17 +135,7 @@ impl RestateClient {
         for submission in 0.. {
             let key = workflow_key(debate, submission);
             let url = format!("{}/{WORKFLOW}/{key}/run/send", self.ingress);
-            let answer = self.send_patiently(Method::POST, &url, None).await?;
-            if answer.status() == StatusCode::NOT_FOUND {
-                return Err(CliError::input(format!(
-                    "no worker is known to the Restate server {}",
-                    self.ingress
-                ))
-                .with_help(format!(
-                    "start `agon worker --restate {}` with the same store; debate {debate} is kept there",
-                    self.ingress
-                )));
-            }
+            let answer = self.send_to_workers(&url, debate).await?;
             let sent: SendAnswer = self.read(&url, answer).await?;
             if sent.status != "PreviouslyAccepted" {
                 return Ok(SubmittedDebate { key });
@@ -161,6 +151,26 @@ impl RestateClient {
             }
         }
         Err(CliError::System(format!("debate {debate} was submitted too often")))
+    }
+
+    /// Sends a request to the workflow. Where requests go in, a worker is known a moment later than where it was registered.
+    async fn send_to_workers(&self, url: &str, debate: &str) -> Result<reqwest::Response, CliError> {
+        let (started, mut delay) = (tokio::time::Instant::now(), RETRY_FIRST);
+        loop {
+            let answer = self.send_patiently(Method::POST, url, None).await?;
+            if answer.status() != StatusCode::NOT_FOUND {
+                return Ok(answer);
+            }
+            if started.elapsed() > REQUEST_TIMEOUT || self.deployments().await?.is_empty() {
+                let server = &self.ingress;
+                let message = format!("no worker is known to the Restate server {server}");
+                return Err(CliError::input(message).with_help(format!(
+                    "start `agon worker --restate {server}` with the same store; debate {debate} is kept there"
+                )));
+            }
+            tokio::time::sleep(delay).await;
+            delay = (delay * 2).min(RETRY_MAX);
+        }
     }
 
     /// Wakes the workflow of a debate if it waits for people.
@@ -259,7 +269,7 @@ impl RestateClient {
     }
 }
 
-/// A server that starts, or has too much to do, answers later. A workflow that is not known yet may be known soon.
+/// A server that starts, or has too much to do, answers later.
 fn is_worth_retrying(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 500 | 502 | 503 | 504)
 }

@@ -121,12 +121,31 @@ fn callers_cannot_reach_the_servers_machine() {
         ("review", json!({"mixed": "command/c"})),
         ("review", json!({"mixed": ["command/c"]})),
         ("council", json!({"economy": true, "economy_model": "command/c"})),
+        ("arena", json!({"embeddings": "openai/m|command/c"})),
+        ("arena", json!({"embeddings": "embeddings/lexical | script/tabs.yaml"})),
     ] {
         let body = json!({"protocol": protocol, "question": "q?", "models": ["script/demo"], "options": options,
             "files": [{"path": "plan.md", "text": "A plan."}]});
         let why = server.post("/api/v1/debates", &body).problem(422);
         assert!(why.contains("not among `files`") || why.contains("callers may not name"), "{why}");
     }
+    for info in agon_protocols::all().map(|protocol| protocol.info()) {
+        for option in info.options.iter().filter(|option| option.names_models()) {
+            for value in ["command/c", "openai/m|command/c", "openai/m,command/c"] {
+                let body = json!({"protocol": info.name, "question": "q?", "models": ["script/demo"],
+                    "options": {option.key: value}, "files": [{"path": "plan.md", "text": "A plan."}]});
+                let why = server.post("/api/v1/estimates", &body).problem(422);
+                assert!(
+                    why.contains("callers may not name \"command/c\""),
+                    "{} {}: {why}",
+                    info.name,
+                    option.key
+                );
+            }
+        }
+    }
+    let pulse = json!({"protocol": "arena", "question": "q?", "models": ["script/demo"], "options": {"pulse": "x|command/c"}});
+    server.post("/api/v1/estimates", &pulse).problem(422);
     let allowed = json!({"question": "q", "models": ["command/d"]});
     server.post("/api/v1/estimates", &allowed).ok(200);
     assert_eq!(server.get("/api/v1/debates").json()["debates"], json!([]));
@@ -140,6 +159,13 @@ fn callers_cannot_continue_or_branch_what_they_may_not_open() {
     let id = server.get("/api/v1/debates").json()["debates"][0]["id"].as_str().unwrap().to_owned();
     let branch = server.post(&format!("/api/v1/debates/{id}/branches"), &json!({"at": 1, "say": "Run it."}));
     assert!(branch.problem(422).contains("callers may not name"));
+    server.agon(&["deep", "Semicolons?", "--models", "script/demo", "--tools", "files", "--quiet"]);
+    let with_tools =
+        server.get("/api/v1/debates?q=Semicolons").json()["debates"][0]["id"].as_str().unwrap().to_owned();
+    let branch =
+        server.post(&format!("/api/v1/debates/{with_tools}/branches"), &json!({"at": 1, "say": "Read it."}));
+    let why = branch.problem(422);
+    assert!(why.contains("callers may not name \"tool/files\""), "{why}");
     let demo = server.debate(&demo());
     server.wait_for(&demo, "complete");
     let branch = server.post(&format!("/api/v1/debates/{demo}/branches"), &json!({"at": 1}));

@@ -184,6 +184,8 @@ fn a_debate_is_stopped_resumed_interrupted_concluded_and_branched() {
     let resolved = server.post(&path("resolution"), &json!({"truth": true})).ok(200).json();
     assert_eq!((&resolved["id"], &resolved["turned_out"]), (&json!(id), &json!("right")));
     server.post(&path("resolution"), &json!({})).problem(422);
+    let both = server.post(&path("resolution"), &json!({"truth": true, "winner": "A"})).problem(422);
+    assert!(both.contains("not both"), "{both}");
     for (format, want) in
         [("md", "# q?"), ("html", "<!DOCTYPE html>"), ("yaml", "protocol: deep"), ("otlp", "resourceSpans")]
     {
@@ -198,6 +200,11 @@ fn a_debate_is_stopped_resumed_interrupted_concluded_and_branched() {
     };
     assert_eq!(verify(&receipt), "signed_and_replayed");
     assert_eq!(verify(&json!({"receipt": receipt}).to_string()), "signed_and_replayed");
+    let many = format!("{{\"outcome\": [{}{{}}], \"log\": []}}", "{},".repeat(600_000));
+    for file in [many.clone(), json!({"receipt": many}).to_string()] {
+        let refused = server.send("POST", "/api/v1/verify", &[("Content-Type", "application/json")], &file);
+        assert!(refused.problem(413).contains("JSON values"));
+    }
     assert_eq!(verify(&log), "chain_only");
     assert_eq!(verify(&log.replace("And of the blind.", "And of the deaf.")), "changed");
 }
@@ -238,4 +245,33 @@ fn a_queued_debate_is_followed_and_stopped() {
     stop(&first);
     server.wait_for(&second, "waiting");
     assert_eq!(reader.next_record().unwrap().id, Some(1));
+}
+
+/// "Errors are RFC 9457 problem documents whose `detail` says what to do": also those of addresses and bodies that cannot be read.
+#[test]
+fn what_cannot_be_read_is_a_problem_that_says_what_to_do() {
+    let server = Server::start();
+    for address in
+        ["/api/v1/debates?limit=abc", "/api/v1/compare", "/api/v1/compare?a=x", "/api/v1/models?probe=maybe"]
+    {
+        let why = server.get(address).problem(400);
+        assert!(why.contains("/openapi.json"), "{address}: {why}");
+    }
+    server.post("/api/v1/debates/x/asks/abc", &json!({"value": null})).problem(400);
+    let why = server.post("/api/v1/debates", &json!(["deep", "Q", [], ["script/demo"]])).problem(422);
+    assert!(why.contains("must be a JSON object"), "{why}");
+    assert_eq!(server.get("/api/v1/debates").ok(200).json()["debates"], json!([]));
+    let paths = &server.get("/openapi.json").ok(200).json()["paths"];
+    for (path, method, status) in [
+        ("/api/v1/compare", "get", "400"),
+        ("/api/v1/compare", "get", "404"),
+        ("/api/v1/debates", "get", "400"),
+        ("/api/v1/debates", "get", "422"),
+        ("/api/v1/debates/{id}/asks", "get", "404"),
+        ("/api/v1/debates/{id}/asks/{n}", "post", "400"),
+        ("/api/v1/debates/{id}/events", "get", "404"),
+    ] {
+        let listed = &paths[path][method]["responses"][status];
+        assert!(listed.is_object(), "{method} {path} {status}");
+    }
 }

@@ -111,6 +111,7 @@ pub(crate) fn run(chapter: &Chapter) -> Vec<CommandResult> {
     let mock = mock_server();
     let is_over = run_shell(&root, &mock);
     let shown = [
+        (root.join("bin/agon").display().to_string(), SHOWN_PROGRAM.to_owned()),
         (env!("CARGO_BIN_EXE_agon").to_owned(), SHOWN_PROGRAM.to_owned()),
         (root.join("you").display().to_string(), SHOWN_HOME.to_owned()),
         (format!("127.0.0.1:{port}"), format!("127.0.0.1:{SHOWN_PORT}")),
@@ -234,6 +235,9 @@ fn adapted(command: &str, port: &str) -> String {
     let mut command = command.replace(SHOWN_PORT, port);
     if !command.contains("--listen") {
         command = command.replace("agon serve", &format!("agon serve --listen 127.0.0.1:{port}"));
+    }
+    if command.contains("mcp --install") {
+        command = command.replace("agon ", "env -u AGON_HOME -u OLLAMA_HOST agon ");
     }
     if command.contains("--dry-run") {
         let unset = ADDRESSES.map(|name| format!("-u {name} ")).concat();

@@ -163,6 +163,17 @@ fn a_debate_that_turned_out_scores_its_voters() {
     near(brier("ben"), 0.2025);
     let entry = &home.agon(&["knowledge", "list", "--json"]).ok().json()[0];
     assert_eq!((&entry["debate"], &entry["turned_out"]), (&json!(id), &json!("wrong")));
+    // "`agon memory list|show|forget`": what each agent remembers of it.
+    let memories = home.agon(&["memory", "list", "--agent", "anna", "--json"]).ok().json();
+    let memory = &memories[0];
+    assert_eq!((&memory["agent"], &memory["debate"]), (&json!("anna"), &json!(id)), "{memories:#}");
+    let shown = home.agon(&["memory", "show", memory["id"].as_str().unwrap()]).ok();
+    assert!(shown.out.contains("Proposal: "), "{shown:?}");
+    let listed = home.agon(&["memory", "list"]).ok().out;
+    assert!(
+        listed.contains("anna") && !listed.contains("Question:"),
+        "memories of one question differ: {listed}"
+    );
     // Somebody knew better later: the last word counts.
     let later = home.agon(&["resolve", "last", "--truth", "right"]).ok();
     assert!(later.err.contains("this debate was resolved before"), "{later:?}");

@@ -153,19 +153,19 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       The federal parliament and government sit there since 1848.
 
     What the debate did
-      One of four debaters changed its mind in round 1, with a verified citation,
+      One of four debaters changed its mind in round 1, with a verified quote,
       joining most of the others. A plain vote on the first positions would have
-      given the same answer. Nobody revised anything in round 2; stopping after
+      given the same position. Nobody revised anything in round 2; stopping after
       round 1 would have left the same positions with 5 fewer calls. How independent
-      they are is not known yet; all four share a model with another seat.
+      the debaters are is not known yet; all four share a model with another seat.
 
                  start    R1       R2
       Debater D  Zurich.  Bern.*   Bern.
       Debater B  Bern.    Bern.    Bern.
       Debater C  Bern.    Bern.    Bern.
       Debater A  Bern.    Bern.    Bern.
-      * changed with a verified citation
-      • Debater D: changed in round 1 because of [B0] of Debater B: "Parliament and
+      * changed, citing a point or evidence
+      • Debater D: changed in round 1, citing [B0] of Debater B: "Parliament and
         government sit there"
 
     How it was decided
@@ -182,8 +182,9 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       Step     Why                              Calls  Tokens  US dollars  Ended
       Two      two different models are the     3      0       $0.00       differ
       answers  fewest that can disagree
-      Debate   the two answers differ:          13     0       $0.00       converged
-               "Zurich." and "Bern."
+      Debate   the two answers differ, as the   13     0       $0.00       converged
+               clerk sums them up: Zurich.
+               Bern.
 
     First answers
       • Debater D (answerer-1): Zurich
@@ -207,8 +208,8 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       judge-2: script/two.yaml
       judge-3: script/one.yaml
       Rapporteur: script/one.yaml
-      The model of Debater D also plays moderator, chair, clerk, two judges and
-      rapporteur.
+      The model of Debater D and Debater C also plays moderator, chair, clerk, two
+      judges and rapporteur.
 
     Cost
       16 calls, 0 tokens in, 0 out, $0.00

@@ -19,23 +19,24 @@ fn a_round_summary_as_the_round_ends() {
     let (_, second) = said.err.split_once("Round 2 of 2 Complete").unwrap();
     let (summary, _) = second.split_once("4 councillors vote").unwrap();
     assert_snapshot!(summary.trim_end(), @"
-    Councillor  Before             After             Changed?         Confidence
-    Visionary   Move, beginning    unchanged         No               HIGH
-                with a trial of
-                twelve weeks that
-                ends by [...]
-    Critic      A trial only with  unchanged         No               MEDIUM
-                a hard end,
-                counted by
-                somebody who doe…
-    Pragmatist  Try it for twelve  A trial of        Yes: [C16] is    MEDIUM →
-                weeks with a look  twelve weeks      right that one   HIGH
-                after six,         with a look       illness breaks
-                support by [...]   after six, a…     a rota of two.
-    Innovator   A trial of whole   unchanged         No               MEDIUM →
+
+    Councillor  Before                After          Changed?         Confidence
+    Visionary   Move, beginning with  unchanged      No               HIGH
+                a trial of twelve
+                weeks that ends by
+                [...]
+    Critic      A trial only with a   unchanged      No               MEDIUM
+                hard end, counted by
+                somebody who does
+                not want it; else…
+    Pragmatist  Try it for twelve     A trial of     Yes: [C16] is    MEDIUM →
+                weeks with a look     twelve weeks   right that one   HIGH
+                after six, support    with a look    illness breaks
+                by rota.              after six, a…  a rota of two.
+    Innovator   A trial of whole      unchanged      No               MEDIUM →
                 days off, team by                                     HIGH
-                team, the one
-                that [...]
+                team, the one that
+                releases last.
     Provisional Votes
     • PROCEED: Innovator
     • PROCEED WITH CONDITIONS: Visionary, Pragmatist
@@ -49,7 +50,7 @@ fn a_round_summary_as_the_round_ends() {
     • Pragmatist: A rota of three survives an illness.
     Emerging Consensus
     • A trial comes before any decision (Visionary, Pragmatist, Innovator;
-      argued against at the moderator's request)
+      Critic was asked to argue the case against)
     Persistent Disagreements
     • Innovator → Critic [C11]: What would a pilot of one team risk?
     • Innovator → Critic [C19]: What is the smallest pilot that you would
@@ -68,7 +69,7 @@ fn a_round_summary_as_the_round_ends() {
     Key Results
     • Consensus areas: 1
     • Persistent disagreements: 2
-    • Position changes: 5
+    • Position changes: 5 (changed votes: 4)
     NEXT: Phase 4 - Verdict
     • Synthesizing all debate evidence into a structured verdict.
     ");
@@ -90,9 +91,11 @@ fn checks_over_a_log() {
               messages, 4 of them answered (lines 25, 26, 27, 28, 51, 52, 53, 54 of
               the log)
     met       Position evolution tracked across all rounds: 4 councillors after 2 of
-              2 rounds, 5 changes (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
+              2 rounds, 5 new positions, 4 changed votes (lines 25, 26, 27, 28, 51,
+              52, 53, 54 of the log)
     met       Moderator intervened when groupthink, evasion, or stalemate detected:
-              2 of 2 findings with an intervention (lines 35, 36 of the log)
+              2 of 2 findings that call for an intervention got one (lines 35, 36 of
+              the log)
     met       New insights emerged in each round (not just repetition): a change or
               a new argument in each of 2 rounds (lines 31, 57 of the log)
     met       Debate log accumulated across all rounds: 2 of 2 rounds are in the
@@ -102,10 +105,11 @@ fn checks_over_a_log() {
               everybody responded in every round (lines 25, 26, 27, 28, 51, 52, 53,
               54 of the log)
     met       Avoided: Not enforcing the 2-challenge minimum per councillor per
-              round: 0 answers sent back (lines 16, 17, 18, 19, 42, 43, 44, 45 of
-              the log)
+              round: everybody who took part made at least 2 in every round (lines
+              16, 17, 18, 19, 42, 43, 44, 45 of the log)
     met       Avoided: Skipping moderator intervention when groupthink is detected:
-              1 of 1 unchallenged point argued against (lines 35, 36 of the log)
+              1 of 1 unchallenged point shared by more than half, argued against
+              (lines 35, 36 of the log)
     met       Avoided: Not tracking position changes across rounds: 5 of 5 changes
               with a reason (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
     -         Avoided: Letting councillors repeat arguments without new substance:
@@ -114,8 +118,9 @@ fn checks_over_a_log() {
               facilitate, not lead): at most 2 interventions in a round, of 3 (lines
               35, 36 of the log)
     met       Avoided: In standard mode: not encouraging/allowing peer exchange: 4
-              messages written, 0 of them not delivered (lines 25, 26, 27, 28, 51,
-              52, 53, 54 of the log)
+              messages written, 0 over the limit, 0 not delivered; none in round 1
+              from Critic, Innovator; none in round 2 from Pragmatist, Innovator
+              (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
     ");
     let checks = home.agon(&["show", "last", "--check", "--json"]).json();
     let log: Vec<Value> = home.agon(&["export", "last", "--format", "json"]).json()["log"]

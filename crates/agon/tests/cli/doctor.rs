@@ -112,9 +112,9 @@ fn the_table_says_who_can_be_reached_who_has_which_models_and_what_is_here() {
     openrouter/        not set   not asked    set OPENROUTER_API_KEY to use it
     own/               none      reachable    4 models (a, b, c, ...), 1 with a
                                               known price; http://127.0.0.1:00000/v1
-    strange/           none      reachable    the answer of strange is no list of
-                                              models (text/html): is the base URL
-                                              right?
+    strange/           none      wrong        strange at http://127.0.0.1:00000/v1
+                                              answers with an HTML page, so it is no
+                                              model server: is the base URL right?
     xai/               not set   not asked    set XAI_API_KEY to use it
     prices                       known        of N models, 1 of them yours; the
                                               built-in ones as of (date)....
@@ -154,7 +154,7 @@ fn the_same_facts_are_there_as_json() {
     assert_eq!((&gone["state"], &gone["reachable"]), (&"unreachable".into(), &false.into()));
     assert!(gone["problem"].as_str().unwrap().contains("cannot be reached"), "{gone}");
     let (strange, ollama, xai) = (provider("strange"), provider("ollama"), provider("xai"));
-    assert!(strange["problem"].as_str().unwrap().contains("no list of models"), "{strange}");
+    assert!(strange["problem"].as_str().unwrap().contains("no model server"), "{strange}");
     assert_eq!((&ollama["state"], &ollama["problem"]), (&"not running".into(), &Value::Null));
     assert_eq!((&xai["state"], &xai["key_present"]), (&"not asked".into(), &false.into()));
     assert!(xai["problem"].as_str().unwrap().contains("XAI_API_KEY"), "{xai}");

@@ -10,16 +10,49 @@ use crate::support::Home;
 /// Where nobody listens, so that an Ollama on this machine changes nothing.
 const NOBODY: (&str, &str) = ("OLLAMA_HOST", "127.0.0.1:9");
 
+/// The same without the variable, which would say that an Ollama is wanted.
+fn home_without_ollama() -> Home {
+    let home = Home::new();
+    home.write("home/agon.toml", "[providers.ollama]\nbase_url = \"http://127.0.0.1:9/v1\"\n");
+    home
+}
+
 // "With no key, no Ollama and no config, the embedded model sits on every seat".
 #[test]
 fn the_embedded_model_sits_where_nobody_is_named() {
-    let home = Home::new();
-    let said = home.agon_in(&[NOBODY], &["deep", "Tabs?", "--dry-run", "--json"]);
+    let home = home_without_ollama();
+    let said = home.agon(&["deep", "Tabs?", "--dry-run", "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     let plan: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let seats = plan["seats"].as_array().unwrap();
     assert!(!seats.is_empty() && seats.iter().all(|seat| seat["model"] == "embedded/smollm2"), "{plan}");
     assert!(!home.path("home/models").exists(), "a dry run fetches nothing");
+}
+
+// A user who names an Ollama does not want another model.
+#[test]
+fn an_ollama_that_is_named_and_does_not_answer_is_an_error() {
+    let home = Home::new();
+    let said = home.agon_in(&[NOBODY], &["deep", "Tabs?"]);
+    assert_eq!(said.status, Some(2), "{}", said.err);
+    for part in ["OLLAMA_HOST is set", "cannot be reached at http://127.0.0.1:9/v1", "embedded/smollm2"] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    assert_eq!(home.agon(&["list", "--json"]).out.trim(), "[]");
+}
+
+#[test]
+fn a_model_that_ollama_does_not_have_is_refused_before_anything_is_stored() {
+    let home = Home::new();
+    let list = json!({"object": "list", "data": [{"id": "llama3.2:3b"}, {"id": "qwen3:latest"}]});
+    let mock = MockServer::start(MockSettings::new(|_| MockResponse::say("Tabs."))).unwrap();
+    mock.list(move |_| MockResponse::json(200, &list));
+    let host = mock.url().replace("/v1", "");
+    let said =
+        home.agon_in(&[("OLLAMA_HOST", &host)], &["deep", "Tabs?", "--models", "ollama/qwen3,ollama/nosuch"]);
+    assert_eq!(said.status, Some(2), "{}", said.err);
+    assert!(said.err.contains("no model \"nosuch\"; it has llama3.2:3b, qwen3:latest"), "{}", said.err);
+    assert_eq!(home.agon(&["list", "--json"]).out.trim(), "[]");
 }
 
 #[test]
@@ -59,8 +92,8 @@ fn a_key_without_a_model_is_a_question_and_no_guess() {
 // "done by itself on the first run that needs it": with no way to fetch it, the run ends before anything is stored.
 #[test]
 fn a_first_run_that_cannot_fetch_the_model_says_all_that_was_tried() {
-    let home = Home::new();
-    let env = [NOBODY, ("HF_ENDPOINT", "http://127.0.0.1:9"), ("PATH", "/nowhere")];
+    let home = home_without_ollama();
+    let env = [("HF_ENDPOINT", "http://127.0.0.1:9"), ("PATH", "/nowhere")];
     let said = home.agon_in(&env, &["deep", "Tabs?"]);
     assert_eq!(said.status, Some(3), "{}", said.err);
     assert!(
@@ -89,10 +122,10 @@ fn a_real_debate_between_real_tiny_models() {
         println!("skipped: AGON_TEST_MODELS is not set");
         return;
     };
-    let home = Home::new();
+    let home = home_without_ollama();
     copy(&models.join("smollm2"), &home.path("home/models/smollm2"));
     let args = ["deep", "Should children learn chess at school?", "--seed", "7", "--json", "--mode", "quick"];
-    let said = home.agon_in(&[NOBODY], &args);
+    let said = home.agon(&args);
     assert_eq!(said.status, Some(0), "{}", said.err);
     assert!(said.err.contains("tiny model"), "{}", said.err);
     let one: serde_json::Value = serde_json::from_str(&said.out).unwrap();

@@ -112,3 +112,12 @@ fn a_wrong_configuration_keeps_nothing_and_a_source_cannot_move_the_cursor() {
         assert!(!said.out.contains('\u{1b}'), "{said:?}");
     }
 }
+
+#[test]
+fn a_memory_that_is_not_there_is_refused_with_what_to_do() {
+    let home = Home::new();
+    assert_eq!(home.agon(&["memory", "list", "--json"]).ok().json(), Value::Array(Vec::new()));
+    for verb in ["show", "forget"] {
+        refused(&home, &["there is no memory", "agon memory list"], || home.agon(&["memory", verb, "m-1"]));
+    }
+}

@@ -10,7 +10,7 @@ fn agon_help_is_worth_reading() {
     let help = Home::new().agon(&["--help"]).ok().shown();
     let (verbs, examples) = help.split_once("Examples:\n").unwrap();
     let (examples, notes) = examples.split_once("\n\n").unwrap();
-    assert!(examples.contains(" --models script/demo\n      a scripted debate to watch"), "{examples}");
+    assert!(examples.contains(" --models script/demo\n      watch a scripted debate"), "{examples}");
     for info in agon_protocols::all().map(|protocol| protocol.info()) {
         if let Some((line, _)) = info.example {
             assert!(examples.contains(&format!("  agon {} {line}\n", info.name)), "{examples}");
@@ -61,6 +61,7 @@ fn agon_help_is_worth_reading() {
                    history
       knowledge    Show and edit what debates decided and users added; later debates
                    can read what is relevant
+      memory       Show and delete what agents remember of their debates
 
     For browsers and programs:
       serve        Serve debates over HTTP: a page to watch and join them, an API,
@@ -296,8 +297,8 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
     assert_snapshot!(Home::new().agon(&args).ok().shown(), @r#"
     Tabs or spaces?
-    The debaters do not agree: they hold 2 positions. The debate converged after 2
-    rounds.
+    The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that
+    of Debater A and Debater B. The debate converged after 2 rounds.
     deep · 3 debaters · 2 rounds · 0.0 s
 
     Answer
@@ -308,22 +309,23 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       time.
 
     What the debate did
-      One of three debaters changed its mind in round 2, with a verified citation;
-      one other revised its position without giving it up. No two of the first
-      positions were the same, so a plain vote on them would have been tied. In the
-      end two of three debaters held "A formatter decides", and that is the answer.
-      Nobody revised anything in round 1. How independent they are is not known yet;
-      all three use the same model.
+      One of three debaters changed its mind in round 2, with a verified quote.
+      Debater C (round 2) revised its position without giving it up. No two of the
+      first positions were the same, so a plain vote on them would have been tied.
+      In the end two of three debaters held "A formatter decides", and that is the
+      answer. Nobody revised anything in round 1. How independent the debaters are
+      is not known yet; all three use the same model.
 
                  start  R1     R2
-      Debater C  #1     #1     #1
+      Debater C  #1     #1     #1'
       Debater B  #2     #2     #3*
       Debater A  #3     #3     #3
-      #1  Tabs.
-      #2  Spaces.
-      #3  A formatter decides.
-      * changed with a verified citation
-      • Debater B: changed in round 2 because of [A0] of Debater A: "Let a formatter
+      #1   Tabs.
+      #1'  Tabs to indent. (as revised by Debater C)
+      #2   Spaces.
+      #3   A formatter decides.
+      * changed, citing a point or evidence; ' revised without being given up
+      • Debater B: changed in round 2, citing [A0] of Debater A: "Let a formatter
         decide"
 
     Strongest points of each last argument
@@ -339,7 +341,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     Dissent
       • Debater C (debater-1): Tabs to indent, spaces to align.
-        Rejected by the chair: A formatter may write spaces. The best reason of its
+        Rejected by the chair: A formatter may write spaces. The first point of its
         last argument: Alignment needs spaces
 
     Warnings
@@ -358,6 +360,12 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       2      A        maintain         no change       0.95
       2      B        concede          major revision  0.80
       2      C        partial concede  minor update    0.70
+
+    Left unanswered
+      • [X1] Debater B to Debater C: Nobody sets the width
+        Debater C did not answer it.
+      • [X2] Debater C to Debater B: A width for all suits nobody
+        Debater B did not answer it, and gave up its position in round 2.
 
     Seats
       All seats: script/tabs.yaml
@@ -379,12 +387,12 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       ✓ debater-3   0.0 s  Let a formatter decide.
 
     Round 1 of 3 - 3 debaters argue
-      ✓ Debater C   0.0 s  A width for all is a matter of taste; A tab is one keyst…
-      ✓ Debater B   0.0 s  The width is set by whoever reads; Review tools show tab…
-      ✓ Debater A   0.0 s  Both argue about taste; The question costs more than eit…
+      ✓ Debater C   0.0 s  A tab is one keystroke and any width
+      ✓ Debater B   0.0 s  Review tools show tabs too wide
+      ✓ Debater A   0.0 s  The question costs more than either answer
 
     Round 1 of 3 - the moderator measures how far they agree
-      ✓ Moderator   0.0 s  They want three different things; Tabs; Debater C; Tabs;…
+      ✓ Moderator   0.0 s  What a formatter leaves open
         Round 1 of 3, agreement 0.50, new points 1.00
         Debater  Stance    Revision   Confidence
         A        maintain  no change  0.95
@@ -392,12 +400,12 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
         C        maintain  no change  0.80
 
     Round 2 of 3 - 3 debaters argue
-      ✓ Debater C   0.0 s  Alignment breaks with tabs; Alignment needs spaces; part…
-      ✓ Debater B   0.0 s  A formatter ends the discussion; A formatter makes it mo…
-      ✓ Debater A   0.0 s  One of them agrees by now; One of the others has come ro…
+      ✓ Debater C   0.0 s  Tabs to indent, spaces to align
+      ✓ Debater B   0.0 s  Whatever the formatter writes
+      ✓ Debater A   0.0 s  One of the others has come round
 
     Round 2 of 3 - the moderator measures how far they agree
-      ✓ Moderator   0.0 s  Two of them leave it to a formatter; Tabs to indent; Deb…
+      ✓ Moderator   0.0 s  Let a formatter decide
         Round 2 of 3, agreement 0.90, new points 0.10: converged
         Debater  Stance           Revision        Confidence
         A        maintain         no change       0.95
@@ -405,7 +413,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
         C        partial concede  minor update    0.70
 
     The chair writes the verdict
-      ✓ Chair   0.0 s  Two of three leave it to a formatter, and the third argues a…
+      ✓ Chair   0.0 s  Let a formatter decide, and take its default
     "#);
 }
 
@@ -432,7 +440,7 @@ fn list_show_and_search_find_a_debate_again() {
     assert_snapshot!(home.agon(&["verify", "last"]).ok().shown(), @"(twelve-id.): the hash chain is intact and replayed; 32 events, head (hash)");
     let report = home.agon(&["show", "last"]).ok();
     assert!(report.out.contains("Let a formatter decide, and take its default."), "{report:?}");
-    assert_eq!(report, home.agon(&["replay", "last"]));
+    assert_eq!(report.out, home.agon(&["replay", "last"]).out);
 }
 
 #[test]

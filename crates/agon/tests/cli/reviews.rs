@@ -56,7 +56,7 @@ fn a_review_in_two_rounds() {
 
       Minor
         • F2 (dropped): No docstring
-          auth.py:4. Found by judge-1. Dropped in round 2 by judge-1: The name says
+          auth.py:4. Found by judge-1. judge-1 dropped F2 in round 2: The name says
           it.
 
     Recommendations
@@ -65,15 +65,15 @@ fn a_review_in_two_rounds() {
 
     What the debate did
       One of two judges changed its mind in round 2, from WARN to FAIL, with a
-      verified citation. The two first positions were different, so a plain vote on
+      verified quote. The two first positions were different, so a plain vote on
       them would have been tied, but by the protocol's own rule the verdict would
-      have been the same. How independent they are is not known yet; both use the
-      same model.
+      have been the same. How independent the judges are is not known yet; both use
+      the same model.
 
                R1     R2
       judge-1  FAIL   FAIL
       judge-2  WARN   FAIL*
-      * changed with a verified citation
+      * changed, citing a point or evidence
 
     The judges
       Judge    Perspective  Vendor  R1    R2    Confidence      Counts
@@ -109,16 +109,16 @@ fn a_review_in_two_rounds() {
     review · 2 judges · (twelve-id.)
 
     Round 1 - 2 judges give a verdict, each on its own
-      ✓ judge-1   0.0 s  FAIL; HIGH; SQL is built from what the user types; critica…
-      ✓ judge-2   0.0 s  WARN; MEDIUM; The secret is in the code; significant; The…
+      ✓ judge-1   0.0 s  SQL is built from what the user types
+      ✓ judge-2   0.0 s  The secret is in the code
         Round 1: FAIL so far
         Judge    Verdict  Confidence  Key insight
         judge-1  FAIL     HIGH        SQL is built from what the user types
         judge-2  WARN     MEDIUM      The secret is in the code
 
     Round 2 - 2 judges read the others and may revise
-      ✓ judge-1   0.0 s  I said FAIL. The user name goes into the statement at auth…
-      ✓ judge-2   0.0 s  I said WARN. The secret is at auth.py:2; FAIL; HIGH; The i…
+      ✓ judge-1   0.0 s  Still an injection
+      ✓ judge-2   0.0 s  The injection is worse than the secret
         Round 2: FAIL
         Judge    Verdict       Confidence  Key insight
         judge-1  FAIL          HIGH        Still an injection
@@ -158,8 +158,8 @@ fn formats_for_a_pipeline() {
     ::notice file=auth.py,line=4,title=agon%3A minor%2C dropped in round 2::No docstring%0ARaised or accepted by judge-1.%0ADropped in round 2 by judge-1.
     ::error title=agon review auth%3A FAIL::FAIL: Both judges fail it.%0Aconvergence: the judges differed in round 1 and all agree after round 2: check what moved them%0A2/2 R1, 2/2 R2, fidelity full
     agon review auth: FAIL: Both judges fail it.
-    - judge-1 (script): FAIL: Still an injection
-    - judge-2 (script): FAIL: The injection is worse than the secret
+    - judge-1 (script/review.yaml): FAIL: Still an injection
+    - judge-2 (script/review.yaml): FAIL: The injection is worse than the secret
     Replies: 2/2 R1, 2/2 R2, fidelity full
     ");
     assert_eq!(home.agon(&["export", "last", "--format", "github"]).ok().out, said.out);

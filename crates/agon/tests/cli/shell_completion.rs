@@ -163,6 +163,23 @@ fn bash_completes() {
         press("agon deep q --models x/y,ollama/llama3 : ''", "agon deep q --models x/y,ollama/llama3:");
     assert_eq!(models.unwrap(), ["70b", "8b"], "split at :");
     assert_eq!(press("agon panel my", "agon panel my").unwrap(), ["my\\ plan.md"]);
+    // A name of a stranger's file is one word, whatever is in it.
+    let mut quoted = Vec::new();
+    for (place, c) in "|!&;(<>`$'\"*?[{#~^\\".chars().enumerate() {
+        home.write(&format!("odd{place}-{c}make"), "x\n");
+        let (line, words) = (format!("agon panel odd{place}-"), format!("agon panel odd{place}-"));
+        quoted.push((format!("odd{place}-{c}make"), press(&words, &line).unwrap().join(" ")));
+    }
+    home.write("line\nbreak\u{1b}|make", "x\n");
+    assert_eq!(press("agon panel line", "agon panel line").unwrap(), [""]);
+    for (name, shown) in quoted {
+        let script = format!("set -- {shown}\nprintf '%s %s' \"$#\" \"$1\"\n");
+        assert_eq!(in_shell(&home, "bash", &["-c"], &script).unwrap(), format!("1 {name}"), "{shown}");
+    }
+    // In quotes that are open, a name that could end them is not offered.
+    home.write("quo'te;make", "x\n");
+    assert_eq!(press("agon panel \\'quo", "agon panel 'quo").unwrap(), [""]);
+    assert_eq!(press("agon panel \\'my", "agon panel 'my").unwrap(), ["my plan.md"]);
 }
 
 #[test]

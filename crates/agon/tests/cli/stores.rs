@@ -11,7 +11,7 @@ fn every_command_that_is_shown_names_the_store_it_needs() {
     let commands: Vec<&str> = said.out.lines().filter(|line| line.starts_with("  agon ")).collect();
     assert_eq!(commands.len(), 2);
     assert!(commands.iter().all(|line| line.contains(" --db 'my store.db'")), "{commands:?}");
-    assert_eq!(home.agon(&["replay", "last", "--db", "my store.db"]), said);
+    assert_eq!(home.agon(&["replay", "last", "--db", "my store.db"]).out, said.out);
 
     home.write("key.yaml", crate::support::wrong_key());
     let stopped = home.agon(&["deep", "q?", "--models", "script/key.yaml", "--db", "my store.db", "--json"]);

@@ -152,6 +152,21 @@ fn a_git_range_and_a_folder_are_targets() {
 }
 
 #[test]
+fn a_stray_word_is_a_question_without_quotes_only_where_a_question_is_taken() {
+    let home = Home::new();
+    refused(
+        &home,
+        &["one argument too many: \"pays?\"", "put a question of several words in quotes"],
+        || home.agon(&["deep", "Who", "pays?"]),
+    );
+    let listed = home.agon(&["list", "foo"]);
+    assert!(
+        listed.status == Some(2) && listed.err.contains("foo") && !listed.err.contains("question"),
+        "{listed:?}"
+    );
+}
+
+#[test]
 fn a_range_of_commits_outside_of_a_repository_says_what_to_do() {
     let home = Home::new();
     let review = ["review", "--diff", "main...HEAD", "--models", "script/demo-review", "--no-files"];

@@ -73,7 +73,7 @@ fn what_a_seat_asks_for_is_looked_up_shared_cited_and_never_looked_up_twice() {
         "style.md, lines 1 to 2 of 2",
         "what the house does",
         "is outside the folder",
-        "something that was looked up",
+        "with a verified quote of a source",
     ] {
         assert!(report.contains(words), "{words}: {report}");
     }

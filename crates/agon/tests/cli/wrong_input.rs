@@ -21,6 +21,8 @@ fn wrong_words_on_the_command_line() {
     for (args, want) in [
         (words(&["debate"]), "unrecognized subcommand"),
         (words(&["deeep", "q"]), "deep"),
+        (words(&["deep", "Tabs", "or", "spaces"]), "in quotes"),
+        (words(&["Tabs or spaces?"]), "agon deep 'Tabs or spaces?'"),
         (deep(&["--modles", "x"]), "--models"),
         (deep(&["--models", "nobody"]), "provider/model"),
         (deep(&["--models", "nobody/x"]), "no provider"),

@@ -144,6 +144,24 @@ fn what_is_wrong_is_said_to_the_agent() {
         let complaint = client.complaint(tool, arguments.clone());
         assert!(complaint.contains(wanted), "{tool} {arguments}: {complaint}");
     }
+    // Whatever was sent, an error is short.
+    let long = "x".repeat(100_000);
+    for (tool, arguments) in [
+        ("debate", json!({"question": "x", "protocol": long})),
+        ("debate", json!({"question": "x", "models": [format!("human/{long}")]})),
+        ("debate_wait", json!({"id": long})),
+        ("debate_show", json!({"id": long})),
+    ] {
+        let complaint = client.complaint(tool, arguments);
+        assert!(complaint.len() <= 2_000, "{tool}: {}", complaint.len());
+    }
+    let named =
+        client.complaint("debate", json!({"question": "x", "models": [format!("human/{}", "x".repeat(65))]}));
+    assert!(named.contains("the name is too long"), "{named}");
+    assert!(
+        client.refused("resources/read", json!({"uri": long}))["message"].as_str().unwrap().len() <= 2_000
+    );
+    assert!(client.refused("prompts/get", json!({"name": long}))["message"].as_str().unwrap().len() <= 2_000);
     assert!(
         client.refused("tools/call", json!({"name": "dance"}))["message"]
             .as_str()
@@ -153,6 +171,21 @@ fn what_is_wrong_is_said_to_the_agent() {
     let models = client.told("list_models", json!({}));
     assert!(models["people"].as_array().unwrap().contains(&json!("caller")), "{models}");
     assert!(models.to_string().len() / 3 < 2_000, "{models}");
+}
+
+/// A client counts as one of the revision that it was told, also if it asks for one that nobody knows.
+#[test]
+fn a_client_of_an_unknown_revision_is_understood() {
+    let home = Home::new();
+    let mut client = home.silent_client();
+    for _ in 0..2 {
+        let about =
+            json!({"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let told = client.request("initialize", about)["protocolVersion"].clone();
+        assert!(told.as_str().unwrap().starts_with("2025"), "{told}");
+        client.notify("notifications/initialized", json!({}));
+        client.request("ping", json!({}));
+    }
 }
 
 /// "Progress with words at least every 10 seconds", and a request that is cancelled leaves its debate alone.

@@ -82,6 +82,19 @@ fn an_ask_waits_for_the_agent_also_in_the_next_process() {
     assert_eq!(answer_all(&mut next, told).0["state"], "complete");
 }
 
+/// A debate that waits for somebody takes a moment to end, and all of them the same one.
+#[test]
+fn many_debates_that_wait_end_together() {
+    let home = Home::new();
+    let mut client = home.client();
+    for _ in 0..8 {
+        assert_eq!(client.told("debate", seated("caller"))["state"], "waiting");
+    }
+    let begun = std::time::Instant::now();
+    assert_eq!(client.hang_up(), Some(0));
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+}
+
 /// What a person writes into a form.
 fn filled(form: &Value) -> Value {
     assert!(form["message"].as_str().unwrap().contains("Tabs or spaces?"), "{form}");

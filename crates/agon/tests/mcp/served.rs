@@ -30,6 +30,18 @@ impl Served {
 
     /// Sends a JSON-RPC message and gives the status, the session and the first JSON message of the answer.
     fn post(&self, headers: &[(&str, &str)], message: &Value) -> (u16, Option<String>, Value) {
+        let mut answer = String::new();
+        self.send(headers, message).read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let session =
+            answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ").map(str::to_owned));
+        let data = answer.lines().filter_map(|line| line.strip_prefix("data: "));
+        let message = data.filter_map(|line| serde_json::from_str(line).ok()).next().unwrap_or_default();
+        (status, session, message)
+    }
+
+    /// Sends a JSON-RPC message and leaves the answer unread.
+    fn send(&self, headers: &[(&str, &str)], message: &Value) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = message.to_string();
         let host =
@@ -43,14 +55,7 @@ impl Served {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
         write!(stream, "{request}\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        let session =
-            answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ").map(str::to_owned));
-        let data = answer.lines().filter_map(|line| line.strip_prefix("data: "));
-        let message = data.filter_map(|line| serde_json::from_str(line).ok()).next().unwrap_or_default();
-        (status, session, message)
+        stream
     }
 }
 
@@ -108,6 +113,30 @@ fn the_checks_of_the_server_hold_for_its_tools() {
     assert_eq!(status(&[bearer, ("Host", "evil.example")]), 403);
     assert_eq!(status(&[bearer, ("Origin", "http://evil.example")]), 403);
     assert_eq!(status(&[bearer, ("Origin", &format!("http://{}", served.address))]), 200);
+}
+
+/// The client that was shown a form first may be gone, although its session is not.
+#[test]
+fn a_form_is_shown_in_every_session_that_waits() {
+    let home = Home::new();
+    let served = Served::start(&home, None);
+    let mut begin = introduction();
+    begin["params"]["capabilities"] = json!({"elicitation": {}});
+    let arguments = json!({"question": "Tabs?", "protocol": "poll", "models": ["human/anna"], "wait_s": 40});
+    let mut call = json!({"name": "debate", "arguments": arguments});
+    for _ in 0..2 {
+        let session = served.post(&[], &begin).1.unwrap();
+        let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-06-18")];
+        served.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let stream = served
+            .send(&headers, &json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}));
+        let shown = BufReader::new(stream).lines().map_while(Result::ok);
+        let form =
+            shown.into_iter().find(|line| line.contains("\"method\":") || line.contains("\"result\":"));
+        assert!(form.as_ref().is_some_and(|form| form.contains("elicitation/create")), "{form:?}");
+        let listed: Value = serde_json::from_str(&home.printed(&["list", "--json"])).unwrap();
+        call = json!({"name": "debate_wait", "arguments": {"id": listed[0]["id"], "wait_s": 40}});
+    }
 }
 
 /// A client that begins again and again ends its own oldest sessions, and fills no memory.

@@ -15,6 +15,12 @@ fn the_configuration_of_each_client_is_printed() {
     }
     let printed = home.printed(&["mcp", "--install", "codex", "--db", "my.db"]);
     assert!(printed.starts_with("[mcp_servers.agon]") && printed.contains("my.db"), "{printed}");
+    for (host, is_passed_on) in [("http://gpu.internal:11434", true), ("http://u:secret@gpu.internal", false)]
+    {
+        let ran = home.command(&["mcp", "--install", "cursor"]).env("OLLAMA_HOST", host).output().unwrap();
+        let printed: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        assert_eq!(printed["mcpServers"]["agon"]["env"]["OLLAMA_HOST"] == host, is_passed_on, "{printed}");
+    }
     assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 0, "nothing is written");
 }
 

@@ -20,6 +20,7 @@ fn every_page_carries_the_policy_and_no_inline_style_or_script() {
         format!("/debates/{hostile}"),
         format!("/compare?a={id}&b={hostile}"),
         "/compare".to_owned(),
+        "/compare?a=none&b=none".to_owned(),
         "/ratings".to_owned(),
         "/knowledge".to_owned(),
         "/knowledge?q=passwords".to_owned(),
@@ -29,11 +30,16 @@ fn every_page_carries_the_policy_and_no_inline_style_or_script() {
     for path in paths {
         let (status, head, body) = server.page(&path);
         let wanted = match path.as_str() {
-            "/debates/nonsense" | "/nonsense" => 404,
+            "/debates/nonsense" | "/nonsense" | "/compare?a=none&b=none" => 404,
             "/new?protocol=nonsense" => 422,
             _ => 200,
         };
         assert_eq!(status, wanted, "{path}: {body}");
+        assert_eq!(
+            body.contains("No debate and no page has this address."),
+            path == "/nonsense",
+            "{path}: {body}"
+        );
         assert!(head.contains("content-type: text/html"), "{path}: {head}");
         let policy = head.lines().find(|line| line.starts_with("content-security-policy:")).unwrap();
         assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{path}: {policy}");

@@ -52,6 +52,22 @@ fn a_person_answers_through_the_server_and_the_debate_goes_on_at_a_worker() {
     assert_eq!(outcome["absences"], json!([]), "{outcome}");
 }
 
+/// "waits for people and deadlines with promises and timers": nobody answers, and no worker waits, but the debate ends in order.
+#[test]
+fn a_debate_whose_person_does_not_answer_ends_at_its_deadline() {
+    let Some(mut cluster) = Cluster::start(Duration::from_millis(5)) else { return };
+    cluster.add_worker("127.0.0.1:0");
+    let address = cluster.serve();
+    let models = ["openai/m", "openai/n", "human/ana"];
+    let id = open(&address, &json!({"question": "Why?", "models": models, "limits": {"deadline_s": 20}}));
+    let is_going_on = |state: &Value| ["running", "waiting"].contains(&state["state"].as_str().unwrap());
+    let outcome = eventually(|| Some(state(&address, &id)).filter(|state| !is_going_on(state)));
+    assert_eq!(outcome["state"], "complete", "{outcome}");
+    assert_eq!((&outcome["termination"], &outcome["fidelity"]), (&json!("budget"), &json!("degraded")));
+    let absent: Vec<&Value> = outcome["absences"].as_array().unwrap().iter().collect();
+    assert!(!absent.is_empty() && absent.iter().all(|absence| absence["seat"] == "debater-3"), "{outcome}");
+}
+
 /// The least that a schema allows.
 fn reply_of(schema: &Value) -> Value {
     match schema["type"].as_str() {

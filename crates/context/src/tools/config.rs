@@ -16,7 +16,7 @@ pub type ToolsConfig = BTreeMap<String, ToolConfig>;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolConfig {
-    /// For `files`: the folder that seats may read. By default the folder that Agon was started in.
+    /// For `files`: the folder that seats may read. By default the folder that Agon was started in. A relative path leads to a folder below that one, without links.
     pub root: Option<PathBuf>,
     /// For `fetch`: the hosts that seats may reach: `docs.example.org`, `*.example.org`, `127.0.0.1:8080`.
     pub allow: Vec<String>,

@@ -3,8 +3,7 @@
 //! The names of hosts are resolved here, and the connection goes to an address that was checked. Private, loopback and link-local
 //! addresses are refused unless the address itself is allowed. Each redirect is checked in the same way.
 
-use std::error::Error;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,21 +11,19 @@ use agon_core::{Invalid, ToolOffer};
 use agon_host::{BodyError, BoundedBody, innermost_reason, visible_text};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{LookupRequest, LookupResult, LookupTool, ToolsConfig, add_lines, short_lines};
+use crate::public_addresses::{checked_client, host_of, ip_address, is_public};
 use crate::pulse::documents::decode;
 use crate::pulse::html_text::page_text;
 
 /// Its name.
 pub const NAME: &str = "fetch";
 const TIMEOUT: Duration = Duration::from_secs(20);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS_MAX: usize = 5;
 /// A longer answer is not read.
 const BODY_BYTES_MAX: usize = 2 << 20;
@@ -68,12 +65,17 @@ impl FetchTool {
         }
     }
 
+    async fn connect(&self) -> Result<Client, String> {
+        let hosts = Arc::clone(&self.hosts);
+        checked_client(move |host, address| hosts.may_reach(host, address)).await
+    }
+
     async fn serve(&self, arguments: &Value, bytes_max: usize) -> Result<LookupResult, String> {
         let url = arguments.get("url").and_then(Value::as_str).ok_or("the arguments need a `url`")?;
         let mut url = parse_url(url)?;
         for _ in 0..=REDIRECTS_MAX {
             self.hosts.check(&url)?;
-            let client = self.client.get_or_try_init(|| client(Arc::clone(&self.hosts))).await?;
+            let client = self.client.get_or_try_init(|| self.connect()).await?;
             let request = client.get(url.clone()).header(ACCEPT, ACCEPTED_TYPES);
             let response = request.send().await.map_err(|why| network_reason(&why))?;
             let status = response.status();
@@ -145,26 +147,6 @@ async fn page(response: Response, url: &Url, bytes_max: usize) -> Result<LookupR
         false => String::new(),
     };
     Ok(LookupResult { source: format!("{}{part}", shown(url)), text: shown_part })
-}
-
-/// The client whose connections go only to allowed addresses. Made on a blocking thread, because it reads the system's certificates.
-async fn client(hosts: Arc<AllowedHosts>) -> Result<Client, String> {
-    let build = tokio::task::spawn_blocking(move || {
-        agon_host::install_tls();
-        Client::builder()
-            .redirect(Policy::none())
-            .connect_timeout(CONNECT_TIMEOUT)
-            // A proxy would resolve the name itself.
-            .no_proxy()
-            .dns_resolver(Arc::new(CheckedResolver(hosts)))
-            .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|why| innermost_reason(&why))
-    });
-    build
-        .await
-        .unwrap_or_else(|_| Err("the thread failed".into()))
-        .map_err(|why| format!("there is no HTTP client ({why})"))
 }
 
 fn network_reason(why: &reqwest::Error) -> String {
@@ -275,78 +257,6 @@ impl AllowedHosts {
     }
 }
 
-fn host_of(url: &Url) -> String {
-    url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
-}
-
-fn ip_address(host: &str) -> Option<IpAddr> {
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
-}
-
-/// Whether anybody on the internet can reach an address. What is not known to be public is private.
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => is_public_v4(v4),
-        IpAddr::V6(v6) => is_public_v6(v6),
-    }
-}
-
-fn is_public_v4(v4: Ipv4Addr) -> bool {
-    let [a, b, c, _] = v4.octets();
-    let is_shared = a == 100 && (64..128).contains(&b);
-    let is_benchmark = a == 198 && (b == 18 || b == 19);
-    let is_protocol = a == 192 && b == 0 && (c == 0 || c == 2);
-    !(v4.is_private()
-        || v4.is_loopback()
-        || v4.is_link_local()
-        || v4.is_broadcast()
-        || v4.is_documentation()
-        || v4.is_multicast()
-        || is_shared
-        || is_benchmark
-        || is_protocol
-        || a == 0
-        || a >= 240)
-}
-
-fn is_public_v6(v6: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = v6.segments();
-    let v4 = |high: u16, low: u16| {
-        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match (a, b, c, d, e, f) {
-        // IPv4 addresses in other clothes: mapped, translated (NAT64) and tunnelled (6to4).
-        (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => v4(g, h),
-        (0x2002, ..) => v4(b, c),
-        // 2001::/23 is for protocols, such as Teredo, which hides its addresses; the others are for documentation.
-        (0x2001, 0..0x200 | 0xdb8, ..) | (0x3fff, 0..0x1000, ..) => false,
-        // All global addresses begin with the bits 001.
-        _ => a & 0xe000 == 0x2000,
-    }
-}
-
-/// Resolves names, and gives only addresses that may be reached.
-struct CheckedResolver(Arc<AllowedHosts>);
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let hosts = Arc::clone(&self.0);
-        Box::pin(async move {
-            let host = name.as_str().trim_end_matches('.').to_ascii_lowercase();
-            let all: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> =
-                all.into_iter().filter(|address| hosts.may_reach(&host, address.ip())).collect();
-            if allowed.is_empty() {
-                let why: Box<dyn Error + Send + Sync> = "its host has a private address".into();
-                return Err(why);
-            }
-            let addresses: Addrs = Box::new(allowed.into_iter());
-            Ok(addresses)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,46 +299,6 @@ mod tests {
             ("localhost", "::1", false),
         ] {
             assert_eq!(hosts.may_reach(host, address.parse().unwrap()), reachable, "{host} {address}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_known_to_be_public_is_private() {
-        for address in [
-            "0.0.0.0",
-            "10.1.2.3",
-            "100.64.0.1",
-            "127.0.0.1",
-            "169.254.169.254",
-            "172.16.0.1",
-            "192.0.0.8",
-            "192.168.1.1",
-            "198.18.0.1",
-            "224.0.0.1",
-            "240.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "fe80::1",
-            "fd00::1",
-            "ff02::1",
-            "::ffff:10.0.0.1",
-            "64:ff9b::a00:1",
-            "2002:a00:1::",
-            "2001:db8::1",
-            "2001::1",
-            "2001:2::1",
-            "2001:20::1",
-            "3fff::1",
-            "64:ff9b:1::1",
-            "5f00::1",
-            "::ffff:0:10.0.0.1",
-            "::10.0.0.1",
-        ] {
-            assert!(!is_public(address.parse().unwrap()), "{address}");
-        }
-        for address in ["1.1.1.1", "100.128.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"] {
-            assert!(is_public(address.parse().unwrap()), "{address}");
         }
     }
 

@@ -1,20 +1,27 @@
 //! `files`: reads, searches and lists what is under one folder.
 //!
-//! Nothing outside the folder can be reached: a path has no `..` and does not begin at the root, and every part of it is opened
-//! without following links, from the folder down. Only regular files are read. Files that usually hold secrets are refused, because
-//! what a tool returns is sent to all models of the debate.
+//! Nothing outside the folder can be reached: the folder is opened once, part by part and without following links, a path has no `..` and
+//! does not begin at the root, and every part of it is opened in the same way, from the folder down. Only regular files are read. Files
+//! that usually hold secrets are refused, because what a tool returns is sent to all models of the debate.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use agon_core::{Invalid, ToolOffer};
 use agon_host::visible_text;
+use caseless::Caseless;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use regex::{Regex, RegexBuilder};
+#[cfg(unix)]
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use serde_json::{Value, json};
 
 use super::{LookupRequest, LookupResult, LookupTool, ToolsConfig, add_lines};
@@ -35,7 +42,7 @@ const FILE_MATCHES_MAX: usize = 12;
 const SEARCHED_FILES_MAX: usize = 20_000;
 /// The most entries of a folder that are shown.
 const ENTRIES_MAX: usize = 300;
-/// The most entries of a folder that are looked at.
+/// The most entries that a request looks at, in all folders together. A search holds the names of a folder until it has been there.
 const ENTRIES_READ_MAX: usize = 50_000;
 /// A search stops after this time, and says so. It is shorter than what a request may take.
 const SEARCH_TIME: Duration = Duration::from_secs(15);
@@ -43,15 +50,19 @@ const SEARCH_TIME: Duration = Duration::from_secs(15);
 const DEPTH_MAX: usize = 64;
 /// Files that say what a search leaves out. The rules of the last one count most.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// A longer one is not used, because all its rules are held in memory.
+/// How long all ignore files together may be that count at one place. One that does not fit is not used, because rules take several
+/// hundred times their length in memory.
 const IGNORE_BYTES_MAX: usize = 64 * 1024;
-/// How large a compiled expression may be.
-const REGEX_BYTES_MAX: usize = 1 << 20;
+/// How large a compiled expression may be: ten times a `\w`, which takes 45 KB. The time for a line is that size times the length of
+/// the line.
+const REGEX_BYTES_MAX: usize = 512 * 1024;
+/// How much of a line an expression is compared with. The time limit is checked between lines.
+const SEARCHED_LINE_BYTES_MAX: usize = 2 * 1024;
 const QUERY_CHARS_MAX: usize = 200;
 
-/// Names that are never read, because secrets are in such files. A `*` stands for anything at that end.
+/// Names that are never read, because secrets are in such files. A `*` stands for anything.
 const REFUSED_NAMES: &[&str] = &[
-    ".git",
+    "*.git",
     ".git-credentials",
     ".ssh",
     ".gnupg",
@@ -61,37 +72,56 @@ const REFUSED_NAMES: &[&str] = &[
     ".docker",
     ".kube",
     ".password-store",
-    ".env",
-    ".env.*",
+    ".env*",
+    "*.env",
     ".envrc",
     ".netrc",
+    "_netrc",
     ".npmrc",
+    ".yarnrc*",
     ".pypirc",
     ".pgpass",
     ".my.cnf",
     ".htpasswd",
     ".vault-token",
+    ".*_history",
     "credentials",
     "credentials.toml",
-    "credentials.json",
+    "*credentials.json",
+    // gcloud keeps these in a folder whose name many a project has, too.
+    "credentials.db",
+    "access_tokens.db",
+    "legacy_credentials",
+    ".dockercfg",
+    "kubeconfig",
+    "*.tfstate",
+    "*.tfstate.*",
     "*.pem",
     "*.key",
+    "*.p8",
     "*.p12",
     "*.pfx",
     "*.ppk",
     "*.jks",
     "*.keystore",
     "*.kdbx",
+    "secring.*",
     "id_rsa*",
     "id_dsa*",
     "id_ed25519*",
     "id_ecdsa*",
 ];
+/// What a copy of a file has behind its name.
+const COPY_ENDS: &[&str] = &[".bak", ".old", ".orig", ".backup", "~"];
 
 /// Reads under one folder.
 #[derive(Debug, Clone)]
 pub struct FilesTool {
+    /// Without links.
     root: PathBuf,
+    /// What was found there. The path may lead elsewhere later.
+    #[cfg(unix)]
+    opened: Arc<File>,
 }
 
 /// What seats are told of it.
@@ -118,16 +148,51 @@ impl FilesTool {
     /// The tool with the folder of the configuration, or the working directory.
     pub fn new(config: &ToolsConfig) -> Result<Self, Invalid> {
         let root = config.get(NAME).and_then(|config| config.root.clone()).unwrap_or_else(|| ".".into());
-        Self::under(&root)
+        let base = std::env::current_dir().unwrap_or_default();
+        Self::configured(&base, &root)
+    }
+
+    /// The tool with the folder that a configuration names. Whoever wrote the files of the working directory may have made a link of that
+    /// name, so a relative one is below the directory and is reached without links.
+    pub fn configured(base: &Path, root: &Path) -> Result<Self, Invalid> {
+        let tool = Self::under(&base.join(root))?;
+        if root.is_absolute() {
+            return Ok(tool);
+        }
+        let is_below = base.canonicalize().is_ok_and(|base| tool.root.starts_with(base));
+        // Part by part: with a slash or a dot at its end, a path is about what a link leads to.
+        let mut at = base.to_owned();
+        let has_link = root.components().any(|part| {
+            at.push(part);
+            at.is_symlink()
+        });
+        if !is_below || has_link {
+            return Err(Invalid(format!(
+                "[tools.files]: root {:?} is a link or leads out of {}: write the whole path of the folder that you mean",
+                visible_text(&root.to_string_lossy()),
+                visible_text(&base.to_string_lossy())
+            )));
+        }
+        Ok(tool)
     }
 
     /// The tool with this folder.
     pub fn under(root: &Path) -> Result<Self, Invalid> {
         let folder = root.canonicalize().ok().filter(|folder| folder.is_dir());
-        let root = folder.ok_or_else(|| {
-            Invalid(format!("[tools.files]: {} is not a folder: correct root", root.display()))
-        })?;
-        Ok(Self { root })
+        let wrong = || {
+            Invalid(format!(
+                "[tools.files]: {} is not a folder that can be read: correct root",
+                root.display()
+            ))
+        };
+        let root = folder.ok_or_else(wrong)?;
+        #[cfg(unix)]
+        let opened = Arc::new(open_folder(&root).ok_or_else(wrong)?);
+        Ok(Self {
+            root,
+            #[cfg(unix)]
+            opened,
+        })
     }
 
     /// The tool with the folder that a debate was opened with, in another place or at another time.
@@ -136,9 +201,13 @@ impl FilesTool {
             (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
             _ => PathBuf::from(folder),
         };
-        Self::under(&path).map_err(|_| {
-            format!("the folder {:?}, with which the debate was opened, is not there", visible_text(folder))
-        })
+        let which = || format!("the folder {:?}, with which the debate was opened,", visible_text(folder));
+        let tool = Self::under(&path).map_err(|_| format!("{} is not there", which()))?;
+        // The path was recorded without links, so one that stands there now was put in its place.
+        if tool.folder() != folder {
+            return Err(format!("{} leads elsewhere now", which()));
+        }
+        Ok(tool)
     }
 
     /// The folder, with `~` for the user's home: a log can be passed on.
@@ -173,7 +242,8 @@ impl FilesTool {
     }
 
     fn list(&self, folder: &File, path: &SafePath, bytes_max: usize) -> Result<LookupResult, String> {
-        let entries = self.entries(folder, path).ok_or_else(|| path.problem("cannot be read"))?;
+        let (entries, is_cut) =
+            self.entries(folder, path, ENTRIES_READ_MAX).ok_or_else(|| path.problem("cannot be read"))?;
         let entries = entries.into_iter().filter(|(name, _)| !is_refused_name(name));
         let name = |(name, is_folder): (String, bool)| {
             format!("{}{}", visible_text(&name), if is_folder { "/" } else { "" })
@@ -182,10 +252,10 @@ impl FilesTool {
         names.sort_unstable();
         let (count, mut text) = (names.len(), String::new());
         let shown = add_lines(&mut text, names.into_iter().take(ENTRIES_MAX), bytes_max);
-        let part = if shown < count {
-            format!("the first {shown} of {count} entries")
-        } else {
-            format!("{count} entries")
+        let part = match is_cut {
+            true => format!("{shown} of more than {ENTRIES_READ_MAX} entries"),
+            false if shown < count => format!("the first {shown} of {count} entries"),
+            false => format!("{count} entries"),
         };
         Ok(LookupResult { source: format!("the folder {}, {part}", path.shown()), text })
     }
@@ -193,7 +263,8 @@ impl FilesTool {
     fn search(&self, query: &str, path: &SafePath, bytes_max: usize) -> Result<LookupResult, String> {
         let matcher = LineMatcher::new(query)?;
         let mut walk = FileWalk::new(self, path)?;
-        let (mut text, mut searched, mut found, mut is_cut) = (String::new(), 0, 0, false);
+        let (mut text, mut searched, mut found) = (String::new(), 0, 0);
+        let mut is_cut = false;
         while let Some((path, file)) = walk.next_file() {
             if searched == SEARCHED_FILES_MAX || found == MATCHES_MAX {
                 is_cut = true;
@@ -202,7 +273,7 @@ impl FilesTool {
             let Ok(content) = read_text(file, &path) else { continue };
             searched += 1;
             let most = FILE_MATCHES_MAX.min(MATCHES_MAX - found);
-            let lines = matcher.lines(&content).take(most + 1);
+            let lines = matcher.lines(&content, walk.until).take(most + 1);
             let lines: Vec<String> = lines
                 .map(|(number, line)| format!("{}:{number}: {}", path.shown(), shown_line(line)))
                 .collect();
@@ -214,32 +285,52 @@ impl FilesTool {
             }
         }
         is_cut |= walk.was_cut;
+        let unopened = match walk.unopened {
+            0 => String::new(),
+            count => format!("; {count} files or folders could not be opened"),
+        };
         let place = if path.is_root() { String::new() } else { format!(" under {}", path.shown()) };
+        let lines = match matcher.has_cut_line.get() {
+            true => format!(
+                "; an expression is compared with the first {} KB of a line, plain words with all of it",
+                SEARCHED_LINE_BYTES_MAX >> 10
+            ),
+            false => String::new(),
+        };
         if found == 0 {
             let rest = if is_cut { "; there are more files, so name a folder with `path`" } else { "" };
-            return Err(format!("none of {searched} files{place} has a line that matches {query:?}{rest}"));
+            return Err(format!(
+                "none of {searched} files{place} has a line that matches {query:?}{rest}{unopened}{lines}"
+            ));
         }
         let more = if is_cut { "; there are more, so ask more precisely" } else { "" };
-        Ok(LookupResult { source: format!("lines that match {query:?}{place}: {found}{more}"), text })
+        let source = format!("lines that match {query:?}{place}: {found}{more}{unopened}{lines}");
+        Ok(LookupResult { source, text })
     }
 
     /// Opens what a path names.
     #[cfg(unix)]
     fn open(&self, path: &SafePath) -> Result<OpenedEntry, String> {
-        use rustix::fs::{CWD, Mode, openat};
-        let flags = OPEN_FLAGS | rustix::fs::OFlags::DIRECTORY;
-        let root = openat(CWD, &self.root, flags, Mode::empty()).map_err(|_| path.problem(MISSING))?;
-        let mut opened = File::from(root);
-        for part in path.parts.iter() {
-            opened = open_below(&opened, part).ok_or_else(|| path.problem(MISSING))?;
+        let missing = || path.problem(MISSING);
+        // Each request reads folders from their beginning, so none of them shares this descriptor.
+        let mut opened = openat(&*self.opened, ".", FOLDER_FLAGS, Mode::empty()).map(File::from);
+        let (folders, last) = (path.parts.parent(), path.parts.file_name());
+        for part in folders.into_iter().flatten() {
+            opened =
+                openat(opened.map_err(|_| missing())?, part, FOLDER_FLAGS, Mode::empty()).map(File::from);
         }
-        checked_entry(opened).map_err(|what| path.problem(what))
+        let opened = opened.map_err(|_| missing())?;
+        match last {
+            Some(name) => open_below(&opened, name),
+            None => checked_entry(opened),
+        }
+        .map_err(|what| path.problem(what))
     }
 
     /// Opens what a folder that was opened before has under this name.
     #[cfg(unix)]
     fn open_in(&self, folder: &File, name: &str, _path: &SafePath) -> Option<OpenedEntry> {
-        checked_entry(open_below(folder, name)?).ok()
+        open_below(folder, name).ok()
     }
 
     #[cfg(not(unix))]
@@ -247,31 +338,31 @@ impl FilesTool {
         self.open(path).ok()
     }
 
-    /// The names of the files and folders in a folder, and which are folders.
+    /// The names of the files and folders in a folder, and which are folders; and whether there are more than may be looked at.
     #[cfg(unix)]
-    fn entries(&self, folder: &File, _path: &SafePath) -> Option<Vec<(String, bool)>> {
-        use rustix::fs::{Dir, FileType};
-        let mut entries = Vec::new();
-        for entry in Dir::read_from(folder).ok()?.flatten().take(ENTRIES_READ_MAX) {
+    fn entries(&self, folder: &File, _path: &SafePath, most: usize) -> Option<(Vec<(String, bool)>, bool)> {
+        let (mut entries, mut read) = (Vec::new(), Dir::read_from(folder).ok()?.flatten());
+        for entry in read.by_ref().take(most) {
             let Ok(name) = entry.file_name().to_str() else { continue };
             let kind = entry.file_type();
             if !matches!(name, "." | "..") && matches!(kind, FileType::Directory | FileType::RegularFile) {
                 entries.push((name.to_owned(), kind == FileType::Directory));
             }
         }
-        Some(entries)
+        Some((entries, read.next().is_some()))
     }
 
     #[cfg(not(unix))]
-    fn entries(&self, _folder: &File, path: &SafePath) -> Option<Vec<(String, bool)>> {
+    fn entries(&self, _folder: &File, path: &SafePath, most: usize) -> Option<(Vec<(String, bool)>, bool)> {
         let mut entries = Vec::new();
-        for entry in std::fs::read_dir(self.root.join(&path.parts)).ok()?.flatten().take(ENTRIES_READ_MAX) {
+        let mut read = std::fs::read_dir(self.root.join(&path.parts)).ok()?.flatten();
+        for entry in read.by_ref().take(most) {
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
             if kind.is_dir() || kind.is_file() {
                 entries.push((name, kind.is_dir()));
             }
         }
-        Some(entries)
+        Some((entries, read.next().is_some()))
     }
 
     /// Opens what a path names. Links are resolved and must stay below the folder.
@@ -290,7 +381,9 @@ impl FilesTool {
     }
 }
 
-impl LookupTool for FilesTool {
+/// The tool of a configuration. A debate may be opened in one folder and continued in another, and a folder can vanish while a debate runs, so
+/// one that cannot be read is the reason of a refused request.
+impl LookupTool for Result<FilesTool, Invalid> {
     fn timeout(&self) -> Duration {
         TIMEOUT
     }
@@ -300,9 +393,10 @@ impl LookupTool for FilesTool {
         // A search reads many files, and this thread has other work.
         let served = tokio::task::spawn_blocking(move || {
             let LookupRequest { arguments, folder, bytes_max } = request;
-            match folder.filter(|folder| *folder != tool.folder()) {
-                None => tool.serve(&arguments, bytes_max),
-                Some(folder) => Self::opened_with(&folder)?.serve(&arguments, bytes_max),
+            let is_own = |folder: &String| tool.as_ref().is_ok_and(|tool| tool.folder() == *folder);
+            match folder.filter(|folder| !is_own(folder)) {
+                None => tool.map_err(|why| why.0)?.serve(&arguments, bytes_max),
+                Some(folder) => FilesTool::opened_with(&folder)?.serve(&arguments, bytes_max),
             }
         });
         served.map(|served| served.unwrap_or_else(|_| Err("the search failed".to_owned()))).boxed()
@@ -315,8 +409,12 @@ struct FileWalk<'a> {
     tool: &'a FilesTool,
     folders: Vec<WalkedFolder>,
     until: Instant,
-    /// Whether files were left out because the search took too long or went too deep.
+    /// How many entries may still be looked at.
+    entries_left: usize,
+    /// Whether files were left out because the search took too long, went too deep or met too many entries.
     was_cut: bool,
+    /// How many files and folders could not be opened.
+    unopened: usize,
 }
 
 struct WalkedFolder {
@@ -325,12 +423,20 @@ struct WalkedFolder {
     /// The entries that are still to come, the next one last.
     entries: Vec<(String, bool)>,
     rules: Gitignore,
+    /// The length of the ignore files that the rules are from.
+    rules_bytes: usize,
 }
 
 impl<'a> FileWalk<'a> {
     fn new(tool: &'a FilesTool, from: &SafePath) -> Result<Self, String> {
-        let mut walk =
-            Self { tool, folders: Vec::new(), until: Instant::now() + SEARCH_TIME, was_cut: false };
+        let mut walk = Self {
+            tool,
+            folders: Vec::new(),
+            until: Instant::now() + SEARCH_TIME,
+            entries_left: ENTRIES_READ_MAX,
+            was_cut: false,
+            unopened: 0,
+        };
         match tool.open(from)? {
             OpenedEntry::Folder(opened) => walk.enter(from.clone(), opened),
             // A search may begin at a file.
@@ -339,7 +445,13 @@ impl<'a> FileWalk<'a> {
                 let name = from.parts.file_name().and_then(|name| name.to_str());
                 let entries = name.map(|name| (name.to_owned(), false)).into_iter().collect();
                 if let OpenedEntry::Folder(opened) = tool.open(&path)? {
-                    walk.folders.push(WalkedFolder { path, opened, entries, rules: Gitignore::empty() });
+                    walk.folders.push(WalkedFolder {
+                        path,
+                        opened,
+                        entries,
+                        rules: Gitignore::empty(),
+                        rules_bytes: 0,
+                    });
                 }
             }
         }
@@ -369,31 +481,41 @@ impl<'a> FileWalk<'a> {
                     self.enter(path, opened)
                 }
                 Some(OpenedEntry::Folder(_)) => self.was_cut = true,
-                None => {}
+                None => self.unopened += 1,
             }
         }
         None
     }
 
     fn enter(&mut self, path: SafePath, opened: File) {
-        let mut entries = self.tool.entries(&opened, &path).unwrap_or_default();
+        let read = self.tool.entries(&opened, &path, self.entries_left);
+        self.unopened += usize::from(read.is_none());
+        let (mut entries, is_cut) = read.unwrap_or_default();
+        self.entries_left = if is_cut { 0 } else { self.entries_left.saturating_sub(entries.len()) };
+        self.was_cut |= is_cut;
         entries.sort_unstable_by(|one, other| other.cmp(one));
-        let rules = self.rules(&path, &opened, &entries);
-        self.folders.push(WalkedFolder { path, opened, entries, rules });
+        let (rules, rules_bytes) = self.rules(&path, &opened, &entries);
+        self.folders.push(WalkedFolder { path, opened, entries, rules, rules_bytes });
     }
 
-    fn rules(&self, path: &SafePath, opened: &File, entries: &[(String, bool)]) -> Gitignore {
-        let mut rules = GitignoreBuilder::new(&path.parts);
+    /// The rules of a folder's ignore files, and the length of these files.
+    fn rules(&self, path: &SafePath, opened: &File, entries: &[(String, bool)]) -> (Gitignore, usize) {
+        let above: usize = self.folders.iter().map(|folder| folder.rules_bytes).sum();
+        let (mut rules, mut bytes) = (GitignoreBuilder::new(&path.parts), 0);
         for name in IGNORE_FILES.into_iter().filter(|name| entries.iter().any(|(entry, _)| entry == name)) {
             let path = SafePath { parts: path.parts.join(name) };
             let Some(OpenedEntry::File(file)) = self.tool.open_in(opened, name, &path) else { continue };
             let text = read_text(file, &path).unwrap_or_default();
-            for line in text.lines().filter(|_| text.len() <= IGNORE_BYTES_MAX) {
+            if above + bytes + text.len() > IGNORE_BYTES_MAX {
+                continue;
+            }
+            bytes += text.len();
+            for line in text.lines() {
                 // A rule that cannot be read leaves nothing out.
                 drop(rules.add_line(None, line));
             }
         }
-        rules.build().unwrap_or_else(|_| Gitignore::empty())
+        (rules.build().unwrap_or_else(|_| Gitignore::empty()), bytes)
     }
 
     /// Whether an ignore file leaves this out. The one that is nearest to it counts.
@@ -403,47 +525,104 @@ impl<'a> FileWalk<'a> {
     }
 }
 
-/// A pipe is opened without waiting for its writer, and then refused.
 #[cfg(unix)]
-const OPEN_FLAGS: rustix::fs::OFlags = rustix::fs::OFlags::RDONLY
-    .union(rustix::fs::OFlags::NOFOLLOW)
-    .union(rustix::fs::OFlags::CLOEXEC)
-    .union(rustix::fs::OFlags::NONBLOCK);
+const FOLDER_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+/// A folder on the way to another one need not be readable.
+#[cfg(target_os = "linux")]
+const PASSED_FLAGS: OFlags = FOLDER_FLAGS.union(OFlags::PATH);
+#[cfg(all(unix, not(target_os = "linux")))]
+const PASSED_FLAGS: OFlags = FOLDER_FLAGS;
+/// If a pipe or a terminal takes the place of a file, nothing waits for it and it becomes nobody's terminal.
+#[cfg(unix)]
+const OPEN_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY);
 #[cfg(unix)]
 const MISSING: &str = "does not exist, is a link, or may not be read";
-
-/// Opens what is in a folder, if it is no link.
 #[cfg(unix)]
-fn open_below(folder: &File, name: impl rustix::path::Arg) -> Option<File> {
-    rustix::fs::openat(folder, name, OPEN_FLAGS, rustix::fs::Mode::empty()).ok().map(File::from)
+const NO_FILE: &str = "is neither a file nor a folder";
+
+/// Opens a folder by a whole path without links, part by part: somebody may put a link there at any time.
+#[cfg(unix)]
+fn open_folder(path: &Path) -> Option<File> {
+    let mut opened = openat(CWD, "/", PASSED_FLAGS, Mode::empty()).ok()?;
+    for part in path.strip_prefix("/").ok()? {
+        opened = openat(&opened, part, PASSED_FLAGS, Mode::empty()).ok()?;
+    }
+    openat(&opened, ".", FOLDER_FLAGS, Mode::empty()).ok().map(File::from)
+}
+
+/// Opens what is in a folder, if it is a file or a folder. Opening a pipe lets a waiting writer go, so what it is, is asked before.
+#[cfg(unix)]
+fn open_below(folder: &File, name: impl rustix::path::Arg + Copy) -> Result<OpenedEntry, &'static str> {
+    let entry = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|_| MISSING)?;
+    match FileType::from_raw_mode(entry.st_mode) {
+        FileType::RegularFile | FileType::Directory => {}
+        FileType::Symlink => return Err(MISSING),
+        _ => return Err(NO_FILE),
+    }
+    checked_entry(openat(folder, name, OPEN_FLAGS, Mode::empty()).map_err(|_| MISSING)?.into())
 }
 
 /// The file or folder, unless it is something else. The error says what is wrong with it.
 #[cfg(unix)]
 fn checked_entry(opened: File) -> Result<OpenedEntry, &'static str> {
-    if is_about_processes(&opened) {
+    if is_of_kernel(&opened) {
         return Err("is about this machine and its programs, and not read");
     }
     let kind = opened.metadata().map_err(|_| "cannot be read")?.file_type();
     match (kind.is_dir(), kind.is_file()) {
         (true, _) => Ok(OpenedEntry::Folder(opened)),
         (false, true) => Ok(OpenedEntry::File(opened)),
-        (false, false) => Err("is neither a file nor a folder"),
+        (false, false) => Err(NO_FILE),
     }
 }
 
-/// Whether this is in a file system that the kernel makes up, where files tell of programs, their variables and keys included.
+/// The file systems that the kernel makes up, by the numbers of `linux/magic.h`. Their files tell of the machine and its programs,
+/// variables and keys included.
 #[cfg(target_os = "linux")]
-fn is_about_processes(opened: &File) -> bool {
-    const SYSFS_MAGIC: i128 = 0x6265_6572;
+const KERNEL_FILE_SYSTEMS: [u32; 25] = [
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup
+    0x6367_7270, // cgroup2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x7363_6673, // securityfs
+    0xcafe_4a11, // bpf
+    0x6265_6570, // configfs
+    0x5a3c_69f0, // apparmorfs
+    0xf97c_ff8c, // selinuxfs
+    0x4341_5d53, // smackfs
+    0xde5e_81e4, // efivarfs
+    0x6165_676c, // pstore
+    0x4249_4e4d, // binfmt_misc
+    0x6e73_6673, // nsfs
+    0x1980_0202, // mqueue
+    0x6573_5543, // fusectl
+    0x1cd1,      // devpts
+    0x0765_5821, // resctrl
+    0x6e66_7364, // nfsd
+    0x6759_6969, // rpc_pipefs
+    0x6c6f_6f70, // binderfs
+    0xabba_1974, // xenfs
+    0x9fa1,      // openpromfs
+];
+
+#[cfg(target_os = "linux")]
+fn is_of_kernel(opened: &File) -> bool {
+    // The number has another type on each kind of machine, and these 32 bits on all.
     rustix::fs::fstatfs(opened).is_ok_and(|system| {
-        i128::from(system.f_type) == i128::from(rustix::fs::PROC_SUPER_MAGIC)
-            || i128::from(system.f_type) == SYSFS_MAGIC
+        let number = i128::from(system.f_type) & 0xffff_ffff;
+        KERNEL_FILE_SYSTEMS.iter().any(|known| i128::from(*known) == number)
     })
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn is_about_processes(_opened: &File) -> bool {
+fn is_of_kernel(_opened: &File) -> bool {
     false
 }
 
@@ -496,15 +675,20 @@ impl SafePath {
 }
 
 fn is_refused_name(name: &str) -> bool {
+    static REFUSED: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
+        let any_of =
+            |names: &[&str]| names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+        let names = any_of(REFUSED_NAMES).replace(r"\*", ".*");
+        Regex::new(&format!("(?s)^(?:{names})(?:{})*$", any_of(COPY_ENDS)))
+    });
     // Some file systems know one file by several names: in other cases, with invisible characters, with dots or spaces at the end.
     let plain = name.chars().filter(|char| !agon_core::invisible::is_invisible(*char));
-    let name: String = plain.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
-    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-    REFUSED_NAMES.iter().any(|refused| match (refused.strip_prefix('*'), refused.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
-        (_, Some(start)) => name.starts_with(start),
-        _ => name == *refused,
-    })
+    let name: String = plain.default_case_fold().collect();
+    // Some systems take what is behind a colon for a part of the file; for others, it is a part of the name.
+    std::iter::once(&*name)
+        .chain(name.split(':'))
+        .map(|part| part.trim_end_matches(['.', ' ']))
+        .any(|part| REFUSED.as_ref().map_or(true, |refused| refused.is_match(part)))
 }
 
 fn read_text(file: File, path: &SafePath) -> Result<String, String> {
@@ -562,8 +746,12 @@ fn shown_line(line: &str) -> String {
 /// Finds the lines that all patterns match, whatever the case: the words of a query, or one regular expression.
 struct LineMatcher {
     patterns: Vec<Regex>,
-    /// Whether a pattern that matches a line also matches a text that contains it.
-    sees_whole_texts: bool,
+    /// Words are found in a whole text about as quickly as in a line. An expression may take long for every byte.
+    are_words: bool,
+    /// Whether an expression can match a line and not a text that has this line. Then only lines are compared.
+    knows_ends: bool,
+    /// Whether only a part of some line was compared.
+    has_cut_line: Cell<bool>,
 }
 
 impl LineMatcher {
@@ -574,31 +762,70 @@ impl LineMatcher {
         let compiled = |pattern: &str| {
             let mut builder = RegexBuilder::new(pattern);
             builder.case_insensitive(true).multi_line(true).crlf(true).size_limit(REGEX_BYTES_MAX);
-            let wrong = |_| format!("{query:?} is not a regular expression: search for plain words instead");
+            let wrong = |why| match why {
+                regex::Error::CompiledTooBig(_) => {
+                    format!("{query:?} is too large for a regular expression: search for plain words instead")
+                }
+                _ => format!("{query:?} is not a regular expression: search for plain words instead"),
+            };
             builder.build().map_err(wrong)
         };
         let is_plain =
             |char: char| char.is_alphanumeric() || char.is_whitespace() || matches!(char, '_' | '-');
         if !query.chars().all(is_plain) {
-            // These mean something else in a whole text than in a line.
-            let sees_whole_texts = !["(?", r"\A", r"\z"].iter().any(|sign| query.contains(sign));
-            return Ok(Self { patterns: vec![compiled(query)?], sees_whole_texts });
+            let knows_ends = ["\\A", "\\z", "(?"].iter().any(|mark| query.contains(mark));
+            return Ok(Self::with(vec![compiled(query)?], false, knows_ends));
         }
         // Long words are rare, and the first that is missing decides.
         let mut words: Vec<&str> = query.split_whitespace().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         let patterns = words.into_iter().map(|word| compiled(&regex::escape(word)));
-        Ok(Self { patterns: patterns.collect::<Result<_, _>>()?, sees_whole_texts: true })
+        Ok(Self::with(patterns.collect::<Result<_, _>>()?, true, false))
     }
 
-    /// The lines that match, with their numbers.
-    fn lines<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
-        let matches = move |text: &str| self.patterns.iter().all(|pattern| pattern.is_match(text));
-        // Most files have no such line, which is quicker to see in the whole text.
-        let may_match = !self.sees_whole_texts || matches(text);
-        (1..)
-            .zip(text.lines())
-            .take(if may_match { usize::MAX } else { 0 })
-            .filter(move |(_, line)| matches(line))
+    fn with(patterns: Vec<Regex>, are_words: bool, knows_ends: bool) -> Self {
+        Self { patterns, are_words, knows_ends, has_cut_line: Cell::new(false) }
     }
+
+    /// The lines that match, with their numbers, as far as they are found in time.
+    fn lines<'t>(&'t self, text: &'t str, until: Instant) -> impl Iterator<Item = (usize, &'t str)> {
+        let matches = move |text: &str| self.patterns.iter().all(|pattern| pattern.is_match(text));
+        let block_bytes = if self.are_words { usize::MAX } else { SEARCHED_LINE_BYTES_MAX };
+        // Most blocks have no such line, which is quicker to see in the whole block.
+        let may_match = move |block: &str| {
+            let is_cut = block.trim_end_matches(['\r', '\n']).len() > block_bytes;
+            self.has_cut_line.set(self.has_cut_line.get() || is_cut);
+            is_cut || self.knows_ends || matches(block)
+        };
+        line_blocks(text, block_bytes)
+            .take_while(move |_| Instant::now() <= until)
+            .filter(move |(_, block)| may_match(block))
+            .flat_map(|(first, block)| (first..).zip(block.lines()))
+            .filter(move |(_, line)| matches(self.searched_part(line)))
+    }
+
+    /// The part of a line that is compared.
+    fn searched_part<'t>(&self, line: &'t str) -> &'t str {
+        match self.are_words {
+            true => line,
+            false => line.get(..line.floor_char_boundary(SEARCHED_LINE_BYTES_MAX)).unwrap_or(line),
+        }
+    }
+}
+
+/// Whole lines of a text in blocks of at most so many bytes, each with the number of its first line. A longer line is a block of its own.
+fn line_blocks(text: &str, bytes_max: usize) -> impl Iterator<Item = (usize, &str)> {
+    let (mut rest, mut number) = (text, 1);
+    std::iter::from_fn(move || {
+        let whole = rest
+            .as_bytes()
+            .get(..bytes_max)
+            .map_or(Some(rest.len()), |part| part.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1));
+        let end = whole.or_else(|| Some(rest.find('\n')? + 1)).unwrap_or(rest.len());
+        let (block, after) = rest.split_at(end);
+        let first = number;
+        number += block.bytes().filter(|byte| *byte == b'\n').count();
+        rest = after;
+        (!block.is_empty()).then_some((first, block))
+    })
 }

@@ -2,8 +2,11 @@
 //!
 //! A server is asked once, before a debate opens, what it offers. Its connection is kept and made anew when it breaks.
 
+use std::collections::HashSet;
+use std::error::Error;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agon_core::{Invalid, ToolOffer};
@@ -12,11 +15,15 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use reqwest::Client;
 use reqwest::redirect::Policy;
-use rmcp::model::{CallToolRequestParams, ContentBlock, PaginatedRequestParams, Tool};
-use rmcp::service::{Peer, RoleClient, RunningService, serve_client};
-use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ContentBlock, JsonRpcMessage, PaginatedRequestParams, Tool,
+};
+use rmcp::service::{
+    Peer, RoleClient, RunningService, RxJsonRpcMessage, ServiceError, TxJsonRpcMessage, serve_client,
+};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Mutex;
@@ -28,6 +35,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest message of a server.
 pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
+/// How many messages a server may send before its next answer: requests, notifications, and answers to what was not asked. Each takes
+/// memory until it is dealt with, so one that sends more is disconnected.
+const UNASKED_MESSAGES_MAX: usize = 2_000;
 /// The most tools of one server that seats are told of, and the most pages of its list that are read.
 const TOOLS_MAX: usize = 40;
 const PAGES_MAX: usize = 10;
@@ -45,6 +55,7 @@ pub struct McpServer {
 
 struct McpConnection {
     service: RunningService<RoleClient, ()>,
+    end: ConnectionEnd,
     /// Ends with the connection.
     _program: Option<ProcessGroup>,
 }
@@ -73,24 +84,24 @@ impl McpServer {
         let tools = listed
             .unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")))
             .map_err(problem)?;
-        if tools.is_empty() {
-            return Err(problem("it offers no tool".to_owned()));
+        let usable = tools.iter().filter(|tool| is_plain_name(&tool.name)).take(TOOLS_MAX);
+        let offers: Vec<ToolOffer> = usable.map(|tool| self.offer(tool)).collect();
+        match (tools.len(), offers.len()) {
+            (0, _) => Err(problem("it offers no tool".to_owned())),
+            (listed, 0) => Err(problem(format!(
+                "none of its {listed} tools has a name of at most {NAME_BYTES_MAX} letters, digits, - _ . and /"
+            ))),
+            _ => Ok(offers),
         }
-        Ok(tools
-            .iter()
-            .filter(|tool| is_plain_name(&tool.name))
-            .take(TOOLS_MAX)
-            .map(|tool| self.offer(tool))
-            .collect())
     }
 
     /// The first tools of the server. Its list may have any number of pages.
     async fn list_tools(&self) -> Result<Vec<Tool>, String> {
-        let peer = self.peer().await?;
+        let (peer, end) = self.peer().await?;
         let (mut tools, mut next) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let page = PaginatedRequestParams::default().with_cursor(next);
-            let page = peer.list_tools(Some(page)).await.map_err(|why| innermost_reason(&why))?;
+            let page = peer.list_tools(Some(page)).await.map_err(|why| end.reason(&why))?;
             tools.extend(page.tools);
             next = page.next_cursor;
             if next.is_none() || tools.len() >= TOOLS_MAX {
@@ -102,8 +113,7 @@ impl McpServer {
 
     fn offer(&self, tool: &Tool) -> ToolOffer {
         let about = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("It has no description.");
-        let mut about = clean_line(about);
-        crate::errands::shorten(&mut about, ABOUT_CHARS_MAX);
+        let about = bounded_line(about);
         let arguments = Value::Object((*tool.input_schema).clone());
         let is_short = arguments.to_string().len() <= SCHEMA_BYTES_MAX;
         ToolOffer {
@@ -114,15 +124,15 @@ impl McpServer {
     }
 
     /// The connection's peer. A connection that is closed is made anew.
-    async fn peer(&self) -> Result<Peer<RoleClient>, String> {
+    async fn peer(&self) -> Result<(Peer<RoleClient>, ConnectionEnd), String> {
         let mut connection = self.connection.lock().await;
         if let Some(open) = connection.as_ref().filter(|open| !open.service.is_closed()) {
-            return Ok(open.service.peer().clone());
+            return Ok((open.service.peer().clone(), open.end.clone()));
         }
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, self.connect()).await;
         let made =
             connected.unwrap_or_else(|_| Err(format!("it did not answer within {CONNECT_TIMEOUT:?}")))?;
-        let peer = made.service.peer().clone();
+        let peer = (made.service.peer().clone(), made.end.clone());
         *connection = Some(made);
         Ok(peer)
     }
@@ -136,9 +146,8 @@ impl McpServer {
                     .map_err(|_| format!("set the environment variable {variable}"))?;
                 config = config.auth_header(key);
             }
-            let transport = StreamableHttpClientTransport::with_client(BoundedClient(client), config);
-            let service = serve_client((), transport).await.map_err(|why| innermost_reason(&why))?;
-            return Ok(McpConnection { service, _program: None });
+            let transport = StreamableHttpClientTransport::with_client(BoundedClient::new(client), config);
+            return serve_bounded(transport, None).await;
         }
         let (program, pipes) = self.start_program()?;
         let ProcessPipes { stdin, stdout, mut stderr } = pipes;
@@ -148,8 +157,7 @@ impl McpServer {
             while matches!(stderr.read(&mut unread).await, Ok(read) if read > 0) {}
         });
         let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MESSAGE_BYTES_MAX);
-        let service = serve_client((), transport).await.map_err(|why| innermost_reason(&why))?;
-        Ok(McpConnection { service, _program: Some(program) })
+        serve_bounded(transport, Some(program)).await
     }
 
     fn start_program(&self) -> Result<(ProcessGroup, ProcessPipes), String> {
@@ -165,6 +173,80 @@ impl McpServer {
             }
         }
         ProcessGroup::start(command).map_err(|why| format!("{program:?} cannot be started ({why})"))
+    }
+}
+
+async fn serve_bounded<T>(transport: T, program: Option<ProcessGroup>) -> Result<McpConnection, String>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    let end = ConnectionEnd::default();
+    let transport = BoundedTransport { transport, end: end.clone(), asked: HashSet::new(), unasked: 0 };
+    let service = serve_client((), transport).await.map_err(|why| end.reason(&why))?;
+    Ok(McpConnection { service, end, _program: program })
+}
+
+/// Why a connection was ended here, if it was. Clones share it.
+#[derive(Clone, Default)]
+struct ConnectionEnd {
+    was_flooded: Arc<AtomicBool>,
+}
+
+impl ConnectionEnd {
+    /// Why a call over the connection failed.
+    fn reason(&self, why: &dyn Error) -> String {
+        match (self.was_flooded.load(Ordering::Relaxed), why.source()) {
+            (true, _) => {
+                format!("the server sent more than {UNASKED_MESSAGES_MAX} messages that answer nothing")
+            }
+            (false, Some(_)) => bounded_line(&innermost_reason(why)),
+            (false, None) => bounded_line(&why.to_string()),
+        }
+    }
+}
+
+/// A connection that ends when the server has sent too much that nobody asked for.
+struct BoundedTransport<T> {
+    transport: T,
+    end: ConnectionEnd,
+    /// The ids of the requests that wait for an answer, as text: some servers answer to `1` with `"1"`.
+    asked: HashSet<String>,
+    unasked: usize,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for BoundedTransport<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message {
+            self.asked.insert(request.id.to_string());
+        }
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        let answered = match &message {
+            JsonRpcMessage::Response(answer) => Some(&answer.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        self.unasked = match answered.is_some_and(|id| self.asked.remove(&id.to_string())) {
+            true => 0,
+            false => self.unasked + 1,
+        };
+        if self.unasked > UNASKED_MESSAGES_MAX {
+            self.end.was_flooded.store(true, Ordering::Relaxed);
+            return None;
+        }
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
     }
 }
 
@@ -188,9 +270,13 @@ impl McpTool {
     async fn call(&self, arguments: &Value, bytes_max: usize) -> Result<LookupResult, String> {
         let mut params = CallToolRequestParams::new(self.tool.clone());
         params.arguments = arguments.as_object().cloned();
-        let peer = self.server.peer().await.map_err(|why| format!("the server cannot be used: {why}"))?;
-        let response = peer.call_tool_once(params).await.map_err(|why| innermost_reason(&why))?;
-        let rmcp::model::CallToolResponse::Complete(result) = response else {
+        let (peer, end) =
+            self.server.peer().await.map_err(|why| format!("the server cannot be used: {why}"))?;
+        let response = peer.call_tool_once(params).await.map_err(|why| match why {
+            ServiceError::McpError(error) => failed(&error.message),
+            why => end.reason(&why),
+        })?;
+        let CallToolResponse::Complete(result) = response else {
             return Err("the tool wants more than arguments, which is not supported".to_owned());
         };
         let texts = result.content.iter().filter_map(|block| match block {
@@ -203,9 +289,7 @@ impl McpTool {
         }
         let whole = clean_text(&whole);
         if result.is_error == Some(true) {
-            let mut why = clean_line(&whole);
-            crate::errands::shorten(&mut why, ABOUT_CHARS_MAX);
-            return Err(format!("the tool failed: {why}"));
+            return Err(failed(&whole));
         }
         if whole.trim().is_empty() {
             return Err("the tool found no text".to_owned());
@@ -218,6 +302,18 @@ impl McpTool {
         };
         Ok(LookupResult { source: format!("{} with {arguments}{part}", self.tool), text })
     }
+}
+
+/// What a seat is told of a tool that failed, in the server's words.
+fn failed(why: &str) -> String {
+    format!("the tool failed: {}", bounded_line(why))
+}
+
+/// A server's words, as they may stand in a sentence.
+fn bounded_line(words: &str) -> String {
+    let mut line = clean_line(words);
+    crate::errands::shorten(&mut line, ABOUT_CHARS_MAX);
+    line
 }
 
 /// Made on a blocking thread, because it reads the system's certificates.

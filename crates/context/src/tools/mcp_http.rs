@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use agon_host::{BodyError, BoundedBody};
 use futures_util::StreamExt;
@@ -20,6 +22,9 @@ use super::mcp::MESSAGE_BYTES_MAX;
 
 /// The most bytes of all messages that answer one request: the answer, and what the server says on the way to it.
 const STREAM_BYTES_MAX: usize = 4 * MESSAGE_BYTES_MAX;
+/// How often a stream is opened again until the next request: what a server asks for with `retry: 0`, or by breaking it off.
+const RECONNECTS_MAX: usize = 20;
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 const EVENT_STREAM: &str = "text/event-stream";
 const SESSION_HEADER: &str = "Mcp-Session-Id";
 
@@ -27,9 +32,20 @@ type HttpError = StreamableHttpError<reqwest::Error>;
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// A client that reads no endless answer. The library's own bounds the events of a stream, but not an answer in one piece.
+/// A client that reads no endless answer and does not reconnect without end. The library's own bounds the events of a stream, but not an
+/// answer in one piece, and reconnects as soon and as often as the server wants.
 #[derive(Debug, Clone)]
-pub(super) struct BoundedClient(pub(super) Client);
+pub(super) struct BoundedClient {
+    client: Client,
+    /// The streams that were opened since the last request, by all clones.
+    streams: Arc<AtomicUsize>,
+}
+
+impl BoundedClient {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client, streams: Arc::default() }
+    }
+}
 
 impl StreamableHttpClient for BoundedClient {
     type Error = reqwest::Error;
@@ -42,7 +58,10 @@ impl StreamableHttpClient for BoundedClient {
         key: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let mut request = self.0.post(&*uri).header(ACCEPT, format!("application/json, {EVENT_STREAM}"));
+        if matches!(message, ClientJsonRpcMessage::Request(_)) {
+            self.streams.store(0, Ordering::Relaxed);
+        }
+        let mut request = self.client.post(&*uri).header(ACCEPT, format!("application/json, {EVENT_STREAM}"));
         request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         if let Some(key) = key {
             request = request.bearer_auth(key);
@@ -66,7 +85,7 @@ impl StreamableHttpClient for BoundedClient {
         key: Option<String>,
         headers: Headers,
     ) -> Result<(), HttpError> {
-        self.0.delete_session(uri, session, key, headers).await
+        self.client.delete_session(uri, session, key, headers).await
     }
 
     async fn get_stream(
@@ -77,7 +96,13 @@ impl StreamableHttpClient for BoundedClient {
         key: Option<String>,
         headers: Headers,
     ) -> Result<EventStream, HttpError> {
-        let stream = self.0.get_stream_with_max_sse_event_size(
+        match self.streams.fetch_add(1, Ordering::Relaxed) {
+            0 => {}
+            1..=RECONNECTS_MAX => tokio::time::sleep(RECONNECT_PAUSE).await,
+            // The library takes this for final, and another error for a reason to try again.
+            _ => return Err(StreamableHttpError::ServerDoesNotSupportSse),
+        }
+        let stream = self.client.get_stream_with_max_sse_event_size(
             uri,
             session,
             last_event,
@@ -148,4 +173,33 @@ fn bounded_events(response: Response) -> EventStream {
         Some((Err(why), None))
     });
     SseStream::from_bytes_stream(pieces.boxed()).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock is paused and advances only by what is waited for.
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_is_opened_again_at_most_once_a_second_and_so_often() {
+        agon_host::install_tls();
+        let client = BoundedClient::new(Client::builder().no_proxy().build().unwrap());
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let url: Arc<str> = format!("http://127.0.0.1:{port}/mcp").into();
+        let begin = tokio::time::Instant::now();
+        let (same, url) = (client.clone(), &url);
+        let open = || same.get_stream(Arc::clone(url), None, Some("1".into()), None, Headers::new());
+        for count in 0..=RECONNECTS_MAX {
+            assert!(matches!(open().await, Err(StreamableHttpError::Client(_))), "{count}");
+        }
+        assert!(begin.elapsed() >= RECONNECT_PAUSE * u32::try_from(RECONNECTS_MAX).unwrap());
+        assert!(matches!(open().await, Err(StreamableHttpError::ServerDoesNotSupportSse)));
+        // The next request begins anew.
+        let ask = ClientJsonRpcMessage::request(
+            rmcp::model::ClientRequest::PingRequest(Default::default()),
+            rmcp::model::RequestId::Number(1),
+        );
+        assert!(client.post_message(Arc::clone(url), ask, None, None, Headers::new()).await.is_err());
+        assert!(matches!(open().await, Err(StreamableHttpError::Client(_))));
+    }
 }

@@ -42,6 +42,9 @@ const LINE_CHARS_MAX: usize = 400;
 /// How much longer the engine waits than a tool does. The tool then answers with a reason.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(5);
 
+/// How long all that seats are told of the tools of servers may be. It is in every prompt.
+const SERVER_OFFERS_BYTES_MAX: usize = 32 * 1024;
+
 /// The names of the tools that need no configuration file.
 pub const BUILT_IN_TOOLS: [&str; 2] = [files::NAME, fetch::NAME];
 
@@ -74,6 +77,15 @@ pub struct LookupResult {
     pub text: String,
 }
 
+/// What the seats of a debate are offered.
+#[derive(Debug, Clone, Default)]
+pub struct ToolOffers {
+    /// The tools that they are told of.
+    pub offers: Vec<ToolOffer>,
+    /// The names of the tools of servers that do not fit.
+    pub left_out: Vec<String>,
+}
+
 /// The tools of a configuration. A clone shares the connections to servers.
 #[derive(Clone, Default)]
 pub struct Toolbox {
@@ -97,8 +109,8 @@ impl Toolbox {
     }
 
     /// What the seats are offered if the user names these tools. Servers are started and asked.
-    pub async fn offers(&self, names: &[String]) -> Result<Vec<ToolOffer>, Invalid> {
-        let mut offers = Vec::new();
+    pub async fn offers(&self, names: &[String]) -> Result<ToolOffers, Invalid> {
+        let (mut offers, mut left_out, mut bytes_left) = (Vec::new(), Vec::new(), SERVER_OFFERS_BYTES_MAX);
         for name in names {
             match name.as_str() {
                 files::NAME => {
@@ -108,17 +120,26 @@ impl Toolbox {
                 fetch::NAME => offers.push(FetchTool::new(&self.config)?.offer()),
                 other => {
                     let server = self.servers.get(other).ok_or_else(|| self.unknown(other))?;
-                    offers.extend(server.offers().await?);
+                    for offer in server.offers().await? {
+                        let bytes = offer.name.len() + offer.about.len() + offer.arguments.to_string().len();
+                        match bytes_left.checked_sub(bytes) {
+                            Some(left) => {
+                                bytes_left = left;
+                                offers.push(offer);
+                            }
+                            None => left_out.push(offer.name),
+                        }
+                    }
                 }
             }
         }
-        Ok(offers)
+        Ok(ToolOffers { offers, left_out })
     }
 
     /// The model that answers requests for a tool: `name` is what comes after `tool/`.
     pub fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
         let tool: Box<dyn LookupTool> = match name.split_once('.') {
-            None if name == files::NAME => Box::new(FilesTool::new(&self.config)?),
+            None if name == files::NAME => Box::new(FilesTool::new(&self.config)),
             None if name == fetch::NAME => Box::new(FetchTool::new(&self.config)?),
             None => return Err(self.unknown(name)),
             Some((server, tool)) => {

@@ -114,6 +114,25 @@ async fn every_fault_has_a_kind_and_a_message() {
     }
 }
 
+/// `a.localhost` is a name that resolves to this machine. `localhost` is the only one that a system must know, so the source is at a number.
+#[tokio::test]
+async fn a_redirect_to_a_name_of_this_machine_is_refused() {
+    let private = TestServer::start(|_| ok("text/plain", "the secret"));
+    let port = private.url("").rsplit_once(':').unwrap().1.to_owned();
+    let server = TestServer::start(move |path| {
+        status(302, &format!("Location: http://{}:{port}/\r\n", path.trim_start_matches('/')))
+    });
+    for host in ["localhost", "localhost.", "LOCALHOST.", "a.localhost", "localhost.localdomain", "127.1.1.1"]
+    {
+        let (_, message, _) = fault(&server, &format!("/{host}"), "").await;
+        assert!(
+            message.contains("redirects to a private") || message.contains("cannot be reached"),
+            "{message}"
+        );
+    }
+    assert_eq!(private.heads().len(), 0, "nothing was sent there");
+}
+
 /// The engine's timeout ends before the source's own, so the log says `timed_out`.
 #[tokio::test(start_paused = true)]
 async fn a_slow_source_waits_longer_than_the_timeout_it_reports() {

@@ -12,6 +12,7 @@ pub(crate) fn call_with(last_message: &str) -> ModelCall {
         ask: 1,
         attempt: 1,
         is_again: false,
+        is_repair: false,
         phase: Phase { name: "context".into(), round: 0 },
         label: None,
         about: None,

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
+use agon_context::tools::files::FilesTool;
 use agon_context::tools::{Toolbox, ToolsConfig};
 use agon_core::ToolAnswer;
 use agon_engine::{CallMessage, MessageRole};
@@ -76,6 +77,15 @@ async fn files_are_read_by_line_searched_and_listed() {
     );
     let expression = files(json!({"query": r"fn \w+\(\)", "path": "src"})).await.unwrap();
     assert_eq!(expression.text, "src/queue.rs:1: fn push() {\n");
+    // An expression sees one line, wherever it stands in the file.
+    for (query, line) in [
+        (r"^Line 99[0-1]\.$", "notes.md:990: Line 990.\nnotes.md:991: Line 991.\n"),
+        (r"\ALine 500\.\z", "notes.md:500: Line 500.\n"),
+        (r"(?-m)^Line 1000\.$", "notes.md:1000: Line 1000.\n"),
+    ] {
+        assert_eq!(files(json!({"query": query})).await.unwrap().text, line, "{query}");
+    }
+    files(json!({"query": r"998\.\s+Line"})).await.unwrap_err();
     for (arguments, why) in [
         (json!({"query": "nothing of this"}), "files has a line that matches"),
         (json!({"query": "(unclosed"}), "is not a regular expression"),
@@ -156,6 +166,10 @@ async fn links_pipes_and_devices_are_refused() {
         0,
     );
     fifo.unwrap();
+    // Whoever waits to write there still waits afterwards.
+    let pipe = root.join("pipe");
+    let writer = std::thread::spawn(move || std::fs::OpenOptions::new().write(true).open(pipe));
+    std::thread::sleep(std::time::Duration::from_millis(100));
     let socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     for path in ["up/secret.txt", "up", "link.txt", "zero", "inside.md", "pipe", "socket"] {
         for arguments in [json!({"path": path}), json!({"path": path, "query": "secret"})] {
@@ -171,6 +185,9 @@ async fn links_pipes_and_devices_are_refused() {
         listed.text
     );
     drop(socket);
+    assert!(!writer.is_finished(), "the pipe was opened");
+    drop(std::fs::File::open(root.join("pipe")).unwrap());
+    writer.join().unwrap().unwrap();
 }
 
 /// A search reads ignore files of the folder, which may come from somebody else.
@@ -228,15 +245,43 @@ async fn a_file_that_may_hold_secrets_is_refused_by_any_of_its_names() {
         "id_dsa",
         "credentials.json",
         ".env:x",
+        "server:prod.env",
+        "tls:server.key",
+        "ab:.env.:c",
+        ".env~",
+        ".env-production",
+        "prod.env",
+        "terraform.tfstate",
+        "kubeconfig",
+        ".\u{1e9e}h",
+        "terraform.tf\u{fb06}ate",
+        "prod.env.bak",
+        "server.key.bak",
+        "server.key.orig~",
+        ".git-credentials.bak",
+        "id.pem.old",
+        "terraform.tfstate.1700000000.backup",
+        "application_default_credentials.json",
+        "_netrc",
+        "project.git",
+        "AuthKey.p8",
+        "secring.gpg",
+        ".yarnrc.yml",
+        ".bash_history",
+        "id_rsa\n.pub",
     ];
     for name in names {
         write(&root, &format!("{name}/x"), "queue of secrets\n");
         let refused = ask(&toolbox, "files", json!({"path": format!("{name}/x")})).await.unwrap_err();
         assert!(refused.contains("may hold secrets"), "{name:?}: {refused}");
     }
-    write(&root, "src/credentials.rs", "queue\n");
+    let others = ["src/credentials.rs", "src/backup.rs", "notes.md.bak", "gcloud/setup.md", "history.md"];
+    others.iter().for_each(|name| write(&root, name, "queue\n"));
     let found = ask(&toolbox, "files", json!({"query": "queue"})).await.unwrap();
-    assert!(!found.text.contains("secrets") && found.text.contains("src/credentials.rs"), "{}", found.text);
+    assert!(!found.text.contains("secrets"), "{}", found.text);
+    for name in others {
+        assert!(found.text.contains(name), "{name}: {}", found.text);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -254,6 +299,130 @@ async fn what_the_system_tells_of_programs_is_not_read() {
         assert!(refused.contains("is about this machine"), "{path}: {refused}");
     }
     assert!(ask(&toolbox, "files", json!({"path": "proc", "query": "Linux"})).await.is_err());
+    // Which of the others there are differs between machines.
+    let others =
+        ["sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "bpf", "configfs", "pstore"];
+    for mount in std::fs::read_to_string("/proc/mounts").unwrap().lines() {
+        let fields: Vec<&str> = mount.split(' ').collect();
+        if others.contains(&fields[2]) {
+            let path = fields[1].trim_start_matches('/');
+            assert!(ask(&toolbox, "files", json!({"path": path})).await.is_err(), "{mount}");
+        }
+    }
+}
+
+/// Whoever wrote the files of a repository may have put a link where the user's configuration expects a folder.
+#[cfg(unix)]
+#[test]
+fn a_relative_root_is_a_folder_below_and_no_link() {
+    use std::os::unix::fs::symlink;
+    let outer = tempfile::tempdir().unwrap();
+    let base = outer.path().join("repository");
+    write(outer.path(), "secrets/a/secret.txt", "the secret");
+    write(&base, "docs/inner/page.md", "a page");
+    symlink(outer.path().join("secrets"), base.join("out")).unwrap();
+    symlink(base.join("docs"), base.join("in")).unwrap();
+    let tool = |root: &Path| FilesTool::configured(&base, root);
+    for root in [".", "docs", "docs/inner", "./docs/", "docs/../docs"] {
+        assert!(tool(Path::new(root)).is_ok(), "{root}");
+    }
+    for root in ["out", "out/a", "in", "in/", "in/.", "./in//", "in/inner", "..", "../secrets", "in/../docs"]
+    {
+        let refused = tool(Path::new(root)).unwrap_err();
+        assert!(refused.0.contains("write the whole path"), "{root}: {refused:?}");
+    }
+    assert!(tool(&base.join("out")).is_ok(), "the user wrote the whole path");
+}
+
+/// The folder that was checked is the one that is read, whatever becomes of its path.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_root_above_which_a_folder_becomes_a_link_leads_nowhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let outer = tempfile::tempdir().unwrap();
+    let base = outer.path().join("repository");
+    write(outer.path(), "outside/inner/page.md", "the secret");
+    write(&base, "docs/inner/page.md", "a page");
+    std::os::unix::fs::symlink(outer.path().join("outside"), base.join("link")).unwrap();
+    let (docs, link, is_over) =
+        (base.join("docs"), base.join("link"), std::sync::Arc::new(AtomicBool::new(false)));
+    let exchange = move || renameat_with(CWD, &docs, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+    let read = |tool: FilesTool| tool.serve(&json!({"path": "page.md"}), 1_000).map(|found| found.text);
+    let configured = || FilesTool::configured(&base, Path::new("docs/inner"));
+    let before = configured().unwrap();
+    exchange();
+    assert_eq!(read(before).unwrap(), "1 | a page\n");
+    assert!(configured().is_err());
+    let ends = is_over.clone();
+    let exchanging = std::thread::spawn(move || {
+        while !ends.load(Ordering::Relaxed) {
+            exchange();
+        }
+    });
+    for _ in 0..3_000 {
+        if let Ok(tool) = configured() {
+            assert_eq!(read(tool).unwrap(), "1 | a page\n");
+        }
+    }
+    is_over.store(true, Ordering::Relaxed);
+    exchanging.join().unwrap();
+}
+
+/// The debate goes on without what it cannot read.
+#[tokio::test]
+async fn a_root_that_is_gone_when_a_debate_goes_on_refuses_its_requests() {
+    let toolbox = toolbox("[files]\nroot = \"/no/such/folder\"");
+    assert!(toolbox.offers(&["files".to_owned()]).await.is_err(), "none is opened with it");
+    let refused = ask(&toolbox, "files", json!({"path": "a.md"})).await.unwrap_err();
+    assert!(refused.contains("is not a folder that can be read"), "{refused}");
+}
+
+/// The names of all folders on the way are held at once.
+#[tokio::test]
+async fn a_search_looks_at_a_limited_number_of_entries() {
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    write(&root, ".gitignore", "*.o\n");
+    for folder in ["a", "a/z"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+        for name in 0..26_000 {
+            std::fs::File::create(root.join(folder).join(format!("{name}.o"))).unwrap();
+        }
+    }
+    write(&root, "z/last.md", "the needle\n");
+    let refused = ask(&toolbox, "files", json!({"query": "needle"})).await.unwrap_err();
+    assert!(refused.contains("there are more files, so name a folder"), "{refused}");
+    let found = ask(&toolbox, "files", json!({"query": "needle", "path": "z"})).await.unwrap();
+    assert_eq!(found.text, "z/last.md:1: the needle\n");
+}
+
+/// Runs itself in a process that can open few files. Root may read every file, so for root one that is locked is no such file.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_search_says_if_it_could_not_open_files() {
+    const LIMITED: &str = "TOOLS_TEST_WITH_FEW_FILES";
+    let (outer, toolbox) = folder();
+    if std::env::var_os(LIMITED).is_some() {
+        write(&outer.path().join("root"), &format!("{}deep.md", "d/".repeat(60)), "the needle\n");
+        let refused = ask(&toolbox, "files", json!({"query": "needle"})).await.unwrap_err();
+        assert!(refused.contains("1 files or folders could not be opened"), "{refused}");
+        return;
+    }
+    let locked = outer.path().join("root/locked.md");
+    std::fs::write(&locked, "the needle\n").unwrap();
+    std::fs::set_permissions(&locked, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    let is_locked = std::fs::File::open(&locked).is_err();
+    let said = ask(&toolbox, "files", json!({"query": "needle"})).await.err();
+    let says_so = said.is_some_and(|why| why.contains("1 files or folders could not be opened"));
+    assert_eq!(says_so, is_locked);
+    let name = "tools::a_search_says_if_it_could_not_open_files";
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", "ulimit -n 40; exec \"$0\" --exact \"$1\""]);
+    let limited = shell.arg(std::env::current_exe().unwrap()).arg(name).env(LIMITED, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&limited.stdout);
+    assert!(limited.status.success() && said.contains("1 passed"), "{said}");
 }
 
 /// A folder that is swapped for a link while it is searched.
@@ -304,6 +473,19 @@ async fn a_request_is_served_in_the_folder_that_the_debate_was_opened_with() {
     assert!(asked(&toolbox.folder().unwrap()).await.refused.unwrap().contains("does not exist"));
     let gone = asked("/no/such/folder").await.refused.unwrap();
     assert!(gone.contains("\"/no/such/folder\", with which the debate was opened, is not there"), "{gone}");
+    // The folder may have been replaced by a link in the meantime.
+    #[cfg(unix)]
+    {
+        std::fs::rename(&other, outer.path().join("moved")).unwrap();
+        write(outer.path(), "secrets/here.md", "a secret\n");
+        std::os::unix::fs::symlink(outer.path().join("secrets"), &other).unwrap();
+        let replaced = asked(other.to_str().unwrap()).await;
+        assert!(
+            replaced.refused.is_some_and(|why| why.contains("leads elsewhere now")),
+            "{:?}",
+            replaced.text
+        );
+    }
 }
 
 fn host(server: &TestServer) -> String {
@@ -350,7 +532,7 @@ async fn a_page_of_an_allowed_host_is_fetched_as_text() {
         let refused = fetch(path).await.unwrap_err();
         assert!(refused.contains(why), "{path}: {refused}");
     }
-    let offer = &toolbox.offers(&["fetch".to_owned()]).await.unwrap()[0];
+    let offer = &toolbox.offers(&["fetch".to_owned()]).await.unwrap().offers[0];
     assert!(offer.about.contains(&host(&server)));
 }
 
@@ -398,6 +580,32 @@ async fn a_host_that_is_not_allowed_and_a_private_address_are_refused_also_after
 }
 
 #[tokio::test]
+async fn ignore_files_and_expressions_take_bounded_memory_and_time() {
+    let (outer, toolbox) = folder();
+    let root = outer.path().join("root");
+    let files = |arguments| ask(&toolbox, "files", arguments);
+    let rules = |name: &str, bytes: usize| format!("{name}\n{}", "# no rule\n".repeat(bytes / 10));
+    // The second file does not fit beside the first, so only the rules of the first count.
+    write(&root, "a/.gitignore", &rules("one.txt", 40_000));
+    write(&root, "a/b/.gitignore", &rules("two.txt", 40_000));
+    write(&root, "a/b/one.txt", "the needle\n");
+    write(&root, "a/b/two.txt", "the needle\n");
+    assert_eq!(files(json!({"query": "needle"})).await.unwrap().text, "a/b/two.txt:1: the needle\n");
+    let refused = files(json!({"query": "[ab]{1,9000}[a-h]{1,9000}[c-z0-9]"})).await.unwrap_err();
+    assert!(refused.contains("too large for a regular expression"), "{refused}");
+    write(&root, "words.txt", "total_of_all = sum_of(parts)\n");
+    let words = files(json!({"query": r"\w+_\w+ = \w+\(\w+", "path": "words.txt"})).await.unwrap();
+    assert_eq!(words.text, "words.txt:1: total_of_all = sum_of(parts)\n");
+    // An expression sees the beginning of a long line, and words all of it.
+    let long = format!("first {} last\n", "x".repeat(100_000));
+    write(&root, "long.txt", &long);
+    assert!(files(json!({"query": "^first"})).await.is_ok());
+    let cut = files(json!({"query": "last$", "path": "long.txt"})).await.unwrap_err();
+    assert!(cut.contains("with the first 2 KB of a line, plain words with all of it"), "{cut}");
+    assert_eq!(files(json!({"query": "last first"})).await.unwrap().text.lines().count(), 1);
+}
+
+#[tokio::test]
 async fn a_tool_that_is_not_configured_is_refused_before_the_debate() {
     let toolbox = toolbox("");
     for (name, why) in [("fetch", "[tools.fetch]"), ("wiki", "add [tools.wiki]")] {
@@ -409,6 +617,10 @@ async fn a_tool_that_is_not_configured_is_refused_before_the_debate() {
 
 /// Answers one message of a client of MCP; `None` for a notification.
 fn mcp_answer(message: &Value) -> Option<Value> {
+    if message["params"]["name"] == "missing" {
+        let error = json!({"code": -32602, "message": format!("unknown\n ticket 7{}", "!".repeat(9_000))});
+        return Some(json!({"jsonrpc": "2.0", "id": message.get("id")?, "error": error}));
+    }
     let result = match message["method"].as_str()? {
         "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
             "serverInfo": {"name": "test", "version": "1"}}),
@@ -427,7 +639,7 @@ fn mcp_answer(message: &Value) -> Option<Value> {
 }
 
 async fn check_mcp(toolbox: &Toolbox) {
-    let offers = toolbox.offers(&["tickets".to_owned()]).await.unwrap();
+    let offers = toolbox.offers(&["tickets".to_owned()]).await.unwrap().offers;
     let named: Vec<(&str, &str)> =
         offers.iter().map(|offer| (offer.name.as_str(), offer.about.as_str())).collect();
     assert_eq!(
@@ -441,13 +653,23 @@ async fn check_mcp(toolbox: &Toolbox) {
         assert_eq!(found.source, r#"search with {"words":"queues"}"#);
     }
     assert_eq!(ask(toolbox, "tickets.fail", json!({})).await.unwrap_err(), "the tool failed: no such ticket");
+    let unknown = ask(toolbox, "tickets.missing", json!({})).await.unwrap_err();
+    assert!(unknown.starts_with("the tool failed: unknown ticket 7!") && unknown.len() < 600, "{unknown}");
 }
 
 /// A server in a few lines of shell: it finds the id of a message and answers by its method.
 fn mcp_script() -> String {
+    mcp_script_with(None)
+}
+
+/// The same server with another list of tools.
+fn mcp_script_with(tools: Option<Value>) -> String {
     let case = |pattern: &str, method: &str, params: Value| {
-        let answer =
-            mcp_answer(&json!({"id": "ID", "method": method, "params": params})).unwrap().to_string();
+        let mut answer = mcp_answer(&json!({"id": "ID", "method": method, "params": params})).unwrap();
+        if let (Some(tools), "tools/list") = (&tools, method) {
+            answer["result"]["tools"] = tools.clone();
+        }
+        let answer = answer.to_string();
         let (before, after) = answer.split_once("\"ID\"").unwrap();
         format!("*{pattern}*) printf '%s%s%s\\n' '{before}' \"$id\" '{after}' ;;\n")
     };
@@ -456,6 +678,7 @@ fn mcp_script() -> String {
         case("'\"tools/list\"'", "tools/list", json!({})),
         case("'\"search\"'", "tools/call", json!({"name": "search", "arguments": {"words": "queues"}})),
         case("'\"fail\"'", "tools/call", json!({"name": "fail"})),
+        case("'\"missing\"'", "tools/call", json!({"name": "missing"})),
     ];
     let head = "while read -r line; do\nid=${line#*\\\"id\\\":}\nid=${id%%[,\\}]*}\ncase $line in\n";
     format!("{head}{}esac\ndone", cases.concat())
@@ -469,6 +692,59 @@ async fn the_tools_of_a_program_that_speaks_mcp_are_listed_and_called() {
     let missing = toolbox("[tickets]\ncommand = [\"/no/such/program\"]");
     let refused = missing.offers(&["tickets".to_owned()]).await.unwrap_err();
     assert!(refused.0.contains("cannot be started") && refused.0.contains("[tools.tickets]"), "{refused:?}");
+}
+
+/// What seats are told of tools is in every prompt.
+#[cfg(unix)]
+#[tokio::test]
+async fn the_tools_of_all_servers_together_have_a_limited_length() {
+    let server = |name: &str, tools: Value| {
+        let command = json!(["/bin/sh", "-c", mcp_script_with(Some(tools))]);
+        format!("[{name}]\ncommand = {command}\n")
+    };
+    let tool = |name: String, bytes: usize| json!({"name": name, "inputSchema": {"type": "object", "description": "x".repeat(bytes)}});
+    let mut large: Vec<Value> = (0..9).map(|number| tool(format!("large-{number}"), 3_900)).collect();
+    large.push(tool("small".into(), 10));
+    let unusable = json!([tool("two words".into(), 10), tool("x".repeat(65), 10)]);
+    let sections = [server("one", json!(large)), server("two", json!(large)), server("bad", unusable)];
+    let toolbox = toolbox(&sections.concat());
+    let offered = toolbox.offers(&["one".to_owned(), "two".to_owned(), "files".to_owned()]).await.unwrap();
+    let names: Vec<&str> = offered.offers.iter().map(|offer| offer.name.as_str()).collect();
+    assert_eq!(
+        (names.len(), &names[7..]),
+        (11, &["one.large-7", "one.small", "two.small", "files"][..]),
+        "{names:?}"
+    );
+    assert_eq!((offered.left_out.len(), offered.left_out[0].as_str()), (10, "one.large-8"));
+    let refused = toolbox.offers(&["bad".to_owned()]).await.unwrap_err();
+    assert!(refused.0.contains("none of its 2 tools has a name of at most 64 letters"), "{refused:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_mcp_server_that_only_asks_itself_is_disconnected() {
+    let hello = mcp_answer(&json!({"id": 0, "method": "initialize"})).unwrap();
+    for unasked in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 7_000, "result": {}}),
+        json!({"jsonrpc": "2.0", "error": {"code": 1, "message": "no"}}),
+    ] {
+        let script = format!("read -r hello\nprintf '%s\\n' '{hello}'\nread -r ready\nyes '{unasked}'");
+        let command = json!(["/bin/sh", "-c", script]);
+        let flooding = toolbox(&format!("[tickets]\ncommand = {command}"));
+        let refused = flooding.offers(&["tickets".to_owned()]).await.unwrap_err();
+        assert!(refused.0.contains("more than 2000 messages that answer nothing"), "{refused:?}");
+    }
+}
+
+/// What a server logs counts anew from each of its answers.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_mcp_server_may_log_much_over_a_long_connection() {
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}});
+    let script = mcp_script().replacen("do\n", &format!("do\nyes '{note}' | head -n 900\n"), 1);
+    let command = json!(["/bin/sh", "-c", script]);
+    check_mcp(&toolbox(&format!("[tickets]\ncommand = {command}"))).await;
 }
 
 /// How a server sends its answers.

@@ -187,7 +187,12 @@ async fn an_unverified_answer_that_counts_is_paid_once() {
     let spent = debate.spent();
     assert_eq!((spent.calls, spent.output_tokens, spent.usd, spent.usd_known), (2, 5, 5.0, true));
     let calls = models.calls.lock().unwrap();
-    assert!(calls[1].1.messages[3].text.contains("that quote does not occur"), "{:?}", calls[1].1.messages);
+    assert_eq!(
+        calls[1].1.messages[3].text,
+        "A part of your answer could not be verified: Nobody said \"yes\". Correct that part, and do not make anything up. \
+         If you cannot, it will not count, but the rest of your answer will. Answer again with the whole JSON object, corrected, and \
+         nothing else."
+    );
 }
 
 /// Neither the log nor a prompt contains all of it.

@@ -121,7 +121,7 @@ impl Protocol for RoundsProtocol {
     fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), ReplyFault> {
         match value["answer"].as_str() {
             Some("forbidden") => Err(ReplyFault::Invalid("that word is forbidden".into())),
-            Some("unverified") => Err(ReplyFault::Unverified("that quote does not occur".into())),
+            Some("unverified") => Err(ReplyFault::Unverified("Nobody said \"yes\".".into())),
             _ => Ok(()),
         }
     }

@@ -250,7 +250,7 @@ impl QuestionResult {
         let usage = self.usage?;
         match unit {
             CostUnit::Usd => usage.usd,
-            CostUnit::Tokens => Some((usage.input_tokens + usage.output_tokens) as f64),
+            CostUnit::Tokens => Some(usage.input_tokens.saturating_add(usage.output_tokens) as f64),
             CostUnit::Calls => Some(usage.calls as f64),
         }
     }

@@ -155,8 +155,8 @@ impl Add for TrialUsage {
     fn add(self, other: Self) -> Self {
         Self {
             calls: self.calls + other.calls,
-            input_tokens: self.input_tokens + other.input_tokens,
-            output_tokens: self.output_tokens + other.output_tokens,
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             usd: self.usd.zip(other.usd).map(|(one, more)| one + more),
         }
     }

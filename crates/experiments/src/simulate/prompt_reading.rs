@@ -121,6 +121,7 @@ mod tests {
             ask: 1,
             attempt: 1,
             is_again: false,
+            is_repair: false,
             phase: Phase::new("debate", 1),
             label: label.map(str::to_owned),
             about: None,

@@ -69,13 +69,13 @@ fn own_turns(debate: &Debate) -> impl Iterator<Item = &PhaseTurn> {
 /// is an upper bound, because the end of each prompt is private.
 fn cacheable_tokens(debate: &Debate) -> u64 {
     let mut shortest_before: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut tokens = 0;
+    let mut tokens = 0_u64;
     for turn in own_turns(debate) {
         let mut inputs_of: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         // A call that was answered badly is repeated with the same beginning.
         let repeated = turn.attempts.iter().flat_map(|attempts| attempts.iter().rev().skip(1));
         let repeated = repeated.filter_map(|attempt| attempt.fault.as_ref());
-        tokens += repeated.map(|fault| fault.usage.input_tokens).sum::<u64>();
+        tokens = repeated.fold(tokens, |sum: u64, fault| sum.saturating_add(fault.usage.input_tokens));
         for (_, reply) in turn.settled() {
             if let Reply::Said { model, usage, .. } = reply {
                 inputs_of.entry(model).or_default().push(usage.input_tokens);
@@ -84,7 +84,8 @@ fn cacheable_tokens(debate: &Debate) -> u64 {
         for (model, inputs) in inputs_of {
             let shortest = inputs.iter().copied().min().unwrap_or_default();
             let first = shortest_before.get(model).copied().unwrap_or_default().min(shortest);
-            tokens += first + shortest * (inputs.len() as u64 - 1);
+            let further = shortest.saturating_mul(inputs.len() as u64 - 1);
+            tokens = tokens.saturating_add(first).saturating_add(further);
             shortest_before.insert(model, shortest);
         }
     }

@@ -61,7 +61,7 @@ pub struct SeatFlips {
     pub evidenced: usize,
     /// Those that cite a point of the debate or of what it was given.
     pub by_argument: usize,
-    /// Those that quote something that was looked up, which is from outside the debate.
+    /// Those that quote a source: something that was looked up or attached, and not what a seat argues.
     pub by_source: usize,
     /// Changes toward the majority; null where that is not known of every change.
     pub toward_majority: Option<usize>,
@@ -74,11 +74,11 @@ pub struct RoundAgreement {
     pub round: u32,
     /// The number of distinct positions. This and the other figures are null where nobody declared which are the same.
     pub positions: Option<usize>,
-    /// The share of pairs of seats that held the same position.
+    /// The share of pairs of seats that held the same position, or scores within the protocol's own range of each other.
     pub pairwise: Option<f64>,
     /// The entropy of the positions, in bits.
     pub entropy: Option<f64>,
-    /// How much the entropy fell since the round before.
+    /// How much the entropy fell since the last round of its kind: of proposals, or of votes.
     pub information_gain: Option<f64>,
 }
 
@@ -205,19 +205,20 @@ pub(super) fn flips_by_seat(
 }
 
 pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreement> {
-    let mut before: Option<f64> = None;
-    let mut rows = Vec::new();
+    let mut rows: Vec<RoundAgreement> = Vec::new();
     for round in &history.rounds {
+        // Proposals and votes on them are different things.
+        let alike = history.rounds.iter().zip(&rows).rev().find(|(other, _)| other.ballots == round.ballots);
+        let before = alike.and_then(|(_, row)| row.entropy);
         let known = round.is_sorted().then(|| round.grouped(history.near));
         let entropy = known.as_deref().map(agreement::entropy_bits);
         rows.push(RoundAgreement {
             round: round.round,
             positions: known.as_ref().map(|known| known.iter().collect::<BTreeSet<_>>().len()),
-            pairwise: known.as_deref().and_then(agreement::pairwise_agreement),
+            pairwise: known.as_ref().and_then(|_| round.pairs_agreeing(history.near)),
             entropy,
             information_gain: before.zip(entropy).map(|(before, entropy)| before - entropy),
         });
-        before = entropy;
     }
     rows
 }
@@ -225,11 +226,9 @@ pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreemen
 /// In seat order.
 pub(super) fn trajectories(debate: &Debate, history: &PositionHistory) -> Vec<SeatTrajectory> {
     let held_by = |seat: &str| {
-        let mut before: Option<&str> = None;
-        let rounds = history.rounds.iter().filter_map(|round| {
+        let rounds = history.rounds.iter().enumerate().filter_map(|(at, round)| {
             let held = round.of(seat)?;
-            let changed = held.change.is_some() && before.is_some_and(|before| before != held.position);
-            before = Some(&held.position);
+            let changed = held.change.is_some() && is_renamed(history, at, held);
             Some(HeldPosition {
                 round: round.round,
                 position: held.position.clone(),
@@ -249,6 +248,12 @@ pub(super) fn trajectories(debate: &Debate, history: &PositionHistory) -> Vec<Se
     last_positions(debate, history).into_iter().map(row).collect()
 }
 
+/// Whether a seat's position in the round at this place has another name than the one that it is compared with.
+fn is_renamed(history: &PositionHistory, at: usize, held: &SeatPosition) -> bool {
+    let before = history.before(at, &held.seat).and_then(|before| before.of(&held.seat));
+    before.is_some_and(|before| before.position != held.position)
+}
+
 pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> CounterfactualVerdicts {
     let is_over = debate.outcome.is_some();
     let is_final = |verdict: &Option<String>| match &history.decided {
@@ -260,16 +265,12 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
     };
     // The outer `None` is not known, the inner one is no verdict.
     let mut before: Option<Option<Option<String>>> = None;
-    let mut last: Option<&RoundPositions> = None;
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
-    for round in &history.rounds {
+    for (at, round) in history.rounds.iter().enumerate() {
         let verdict = round.is_sorted().then(|| round.ruling.clone());
         // A position that has another name changed, although its holder may call it a detail.
-        let is_renamed = |held: &SeatPosition| {
-            let then = last.and_then(|last: &RoundPositions| last.of(&held.seat));
-            then.is_some_and(|then| then.position != held.position)
-        };
-        let is_revised = round.stands.iter().any(|held| held.change.is_some() || is_renamed(held));
+        let is_revised =
+            round.stands.iter().any(|held| held.change.is_some() || is_renamed(history, at, held));
         if before.is_some() && !is_revised && !round.ballots {
             idle_rounds.push(round.round);
         }
@@ -280,7 +281,7 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
             changed: verdict.as_ref().zip(then.as_ref()).map(|(now, then)| now != then),
             as_decided: verdict.as_ref().and_then(is_final),
         });
-        (before, last) = (Some(verdict), Some(round));
+        before = Some(verdict);
     }
     CounterfactualVerdicts { rounds, idle_rounds }
 }

@@ -269,6 +269,27 @@ fn a_round_is_idle_only_if_nobody_revised_in_it() {
     assert_eq!((evidence.counterfactual.idle_rounds, evidence.flips), (vec![3], Vec::new()));
 }
 
+/// What a seat proposes is compared with what it proposed last, and its vote with its last vote: a seat that votes for another's proposal
+/// and then goes on with its own changed its mind once.
+#[test]
+fn proposals_are_compared_with_proposals_and_votes_with_votes() {
+    let rounds: &[&[&str]] = &[&["A", "B"], &["A", "A"], &["A", "B"], &["A", "A"], &["A", "C"]];
+    for (is_reworded, idle) in [(true, vec![]), (false, vec![3])] {
+        let mut positions = positions(rounds, &[], Some("A"));
+        for at in [1, 3] {
+            positions.rounds[at].ballots = true;
+        }
+        positions.rounds[2].stands[1].change = is_reworded.then(PositionChange::default);
+        let evidence = evidence(&debate(&THREE[..2], &[]), &positions);
+        let changed: Vec<bool> = evidence.trajectory[1].positions.iter().map(|held| held.changed).collect();
+        assert_eq!(changed, [false, true, false, false, true]);
+        assert_eq!(evidence.flips.iter().map(|flip| flip.round).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(evidence.counterfactual.idle_rounds, idle);
+        let gains: Vec<Option<f64>> = evidence.agreement.iter().map(|row| row.information_gain).collect();
+        assert_eq!(gains, [None, None, Some(0.0), Some(0.0), Some(0.0)]);
+    }
+}
+
 #[test]
 fn a_seat_that_does_not_vote_keeps_its_row() {
     let rounds: &[&[&str]] = &[&["A", "B", "B"], &["A", "B", "B"]];
@@ -352,6 +373,10 @@ fn the_family_of_a_model_is_its_vendor() {
     assert_eq!(families(&["openrouter/anthropic/x", "anthropic/y"]), ["anthropic"]);
     assert!(families(&["openrouter/anthropic/x", "openrouter/qwen/y"]).is_empty());
     assert!(families(&["script/a.yaml", "script/b.yaml"]).is_empty());
+    assert!(families(&["ollama/llama3.2:3b", "ollama/qwen3:4b"]).is_empty());
+    assert_eq!(families(&["ollama/llama3.2:3b", "groq/llama-3.3-70b"]), ["llama"]);
+    assert!(families(&["ollama/hf.co/x/llama", "ollama/hf.co/y/qwen"]).is_empty());
+    assert!(families(&["embedded/smollm2", "embedded/qwen.gguf"]).is_empty());
 }
 
 #[test]
@@ -434,4 +459,24 @@ proptest! {
             prop_assert!((0.0..=1.0).contains(&round.entropy.unwrap()));
         }
     }
+}
+
+/// The note names the pair that is not known, and not the one that is: a model that sits twice has to be compared with itself.
+#[test]
+fn the_note_on_independence_names_what_is_not_known() {
+    let one: &[(&str, bool)] = &[("a/x", true), ("b/y", false)];
+    let other: &[(&str, bool)] = &[("a/x", false), ("b/y", false)];
+    let third: &[(&str, bool)] = &[("a/x", true), ("b/y", true)];
+    let past = past_debates(&[one, other, third, one, other, third]);
+    let independence = agreed_evidence(&["a/x", "b/y", "a/x", "b/y"], &past).independence;
+    assert_eq!((independence.known, independence.pairs.len()), (false, 1), "{independence:?}");
+    assert_eq!(independence.pairs[0].debates, 6);
+    let note = &independence.note;
+    assert!(note.contains("a/x on two seats: 0 of 5; b/y on two seats: 0 of 5"), "{note}");
+    assert!(!note.contains("a/x and b/y"), "{note}");
+    let few = agreed_evidence(&["a/x", "b/y"], &past[..4]).independence.note;
+    assert!(few.contains("a/x and b/y: 4 of 5"), "{few}");
+    let flat = past_debates(&[one; 5]);
+    let flat = agreed_evidence(&["a/x", "b/y"], &flat).independence.note;
+    assert!(flat.contains("a/x and b/y: 5, in which one of them was always right or always wrong"), "{flat}");
 }

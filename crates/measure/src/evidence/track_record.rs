@@ -93,7 +93,7 @@ pub struct SeatCalibration {
 pub(super) fn independence(debate: &Debate, positions: &PositionHistory) -> IndependenceEvidence {
     let voices = seat_voices(debate, positions);
     let past = history(&debate.brief);
-    let mut pairs: BTreeMap<[&str; 2], Option<(f64, usize)>> = BTreeMap::new();
+    let mut pairs: BTreeMap<[&str; 2], Result<(f64, usize), UnknownPair>> = BTreeMap::new();
     let mut known = Vec::new();
     let mut pair_count = 0_usize;
     for (place, one) in voices.iter().enumerate() {
@@ -102,7 +102,7 @@ pub(super) fn independence(debate: &Debate, positions: &PositionHistory) -> Inde
             let mut pair = [one.agent, other.agent];
             pair.sort_unstable();
             let measured = pairs.entry(pair).or_insert_with(|| error_correlation(&past, pair));
-            known.extend(measured.map(|(rho, _)| rho));
+            known.extend(measured.as_ref().ok().map(|(rho, _)| *rho));
         }
     }
     let complete = pair_count > 0 && known.len() == pair_count;
@@ -112,8 +112,10 @@ pub(super) fn independence(debate: &Debate, positions: &PositionHistory) -> Inde
     };
     let debates = past.iter().filter(is_of_these_agents).count();
     let rows = pairs.iter().filter_map(|(pair, measured)| {
-        measured.map(|(rho, debates)| AgentPair { agents: pair.map(str::to_owned), rho, debates })
+        let (rho, debates) = *measured.as_ref().ok()?;
+        Some(AgentPair { agents: pair.map(str::to_owned), rho, debates })
     });
+    let unknown = pairs.iter().filter_map(|(pair, measured)| Some(measured.as_ref().err()?.words(*pair)));
     let models = shared_by_seats(&voices, |voice| Some(voice.agent)).into_iter();
     let families = shared_by_seats(&voices, |voice| model_family(voice.agent)).into_iter();
     IndependenceEvidence {
@@ -124,7 +126,7 @@ pub(super) fn independence(debate: &Debate, positions: &PositionHistory) -> Inde
         pairs: rows.collect(),
         shared_models: models.map(|(model, seats)| SharedModel { model, seats }).collect(),
         families: families.map(|(family, seats)| SharedFamily { family, seats }).collect(),
-        note: independence_note(complete, voices.len(), debates),
+        note: independence_note(voices.len(), debates, &unknown.collect::<Vec<_>>()),
     }
 }
 
@@ -144,8 +146,31 @@ fn seat_voices<'a>(debate: &'a Debate, positions: &'a PositionHistory) -> Vec<Se
     last_positions(debate, positions).into_iter().filter_map(voice).collect()
 }
 
+/// Why the error correlation of two agents is not known.
+enum UnknownPair {
+    /// They have only so many resolved debates in common.
+    TooFew(usize),
+    /// In all their debates in common, one of them was right every time, or wrong every time.
+    NoSpread(usize),
+}
+
+impl UnknownPair {
+    fn words(&self, [one, other]: [&str; 2]) -> String {
+        let who = match one == other {
+            true => format!("{one} on two seats"),
+            false => format!("{one} and {other}"),
+        };
+        match self {
+            Self::TooFew(debates) => format!("{who}: {debates} of {SHARED_DEBATES_MIN}"),
+            Self::NoSpread(debates) => {
+                format!("{who}: {debates}, in which one of them was always right or always wrong")
+            }
+        }
+    }
+}
+
 /// The correlation of two agents' errors, and the number of debates it is measured over.
-fn error_correlation(past: &[ResolvedDebate], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
+fn error_correlation(past: &[ResolvedDebate], [one, other]: [&str; 2]) -> Result<(f64, usize), UnknownPair> {
     let nth_result = |debate: &ResolvedDebate, agent: &str, n: usize| {
         debate.seats.iter().filter(|seat| seat.agent == agent).nth(n).map(|seat| seat.right)
     };
@@ -159,36 +184,57 @@ fn error_correlation(past: &[ResolvedDebate], [one, other]: [&str; 2]) -> Option
             second.push(!b);
         }
     }
-    let rho = phi_coefficient(&first, &second).filter(|_| first.len() >= SHARED_DEBATES_MIN)?;
-    Some((rho, first.len()))
-}
-
-fn independence_note(complete: bool, voices: usize, debates: usize) -> String {
-    match (complete, voices, debates) {
-        (true, ..) => format!("measured over {debates} earlier debates whose outcome is known"),
-        (false, 0 | 1, _) => "there are not two voices to compare".into(),
-        (false, _, 0) => {
-            "unknown: no earlier debate of these models is resolved; tell agon how one turned out with `agon resolve`"
-                .into()
-        }
-        (false, ..) => format!(
-            "unknown: every two of these models need {SHARED_DEBATES_MIN} resolved debates in common, in which each was \
-             sometimes right and sometimes wrong"
-        ),
+    match first.len() {
+        debates @ ..SHARED_DEBATES_MIN => Err(UnknownPair::TooFew(debates)),
+        debates => match phi_coefficient(&first, &second) {
+            Some(rho) => Ok((rho, debates)),
+            None => Err(UnknownPair::NoSpread(debates)),
+        },
     }
 }
 
-/// Providers that offer the models of other vendors.
-const AGGREGATORS: [&str; 2] = ["openrouter", "together"];
-/// Providers whose names do not tell the vendor.
-const NO_FAMILY: [&str; 4] = ["script", "human", "command", "agent"];
+/// How many pairs a note names.
+const PAIRS_NAMED: usize = 3;
 
-/// The vendor of a model: the part before the first slash, or the next part for an aggregator.
+fn independence_note(voices: usize, debates: usize, unknown: &[String]) -> String {
+    match (voices, debates) {
+        (0 | 1, _) => "there are not two voices to compare".into(),
+        _ if unknown.is_empty() => format!("measured over {debates} earlier debates whose outcome is known"),
+        (_, 0) => {
+            "unknown: no earlier debate of these models is resolved; tell agon how one turned out with `agon resolve`"
+                .into()
+        }
+        _ => {
+            let more = unknown.len().saturating_sub(PAIRS_NAMED);
+            let mut named: Vec<String> = unknown.iter().take(PAIRS_NAMED).cloned().collect();
+            named.extend((more > 0).then(|| format!("{more} more")));
+            format!(
+                "unknown: every two seats need {SHARED_DEBATES_MIN} resolved debates in which both of their models spoke, each \
+                 sometimes right and sometimes wrong. Resolved so far: {}",
+                named.join("; ")
+            )
+        }
+    }
+}
+
+/// Providers that offer the models of other vendors as `vendor/model`, or under the model's own name.
+const AGGREGATORS: [&str; 3] = ["openrouter", "together", "groq"];
+/// Servers on the user's own machines. What is before a slash there is a user or a site.
+const LOCAL_SERVERS: [&str; 1] = ["ollama"];
+/// Providers whose names do not tell the vendor.
+const NO_FAMILY: [&str; 5] = ["script", "human", "command", "agent", "embedded"];
+
+/// The vendor of a model: the part before the first slash. For an aggregator it is the next part, and where there is none, or for a local
+/// server, the letters that the model's own name begins with: `llama` for `llama3.2:3b`.
 fn model_family(model: &str) -> Option<&str> {
     let (provider, rest) = model.split_once('/')?;
     match rest.split_once('/') {
         _ if NO_FAMILY.contains(&provider) => None,
         Some((vendor, _)) if AGGREGATORS.contains(&provider) => Some(vendor),
+        Some(_) if LOCAL_SERVERS.contains(&provider) => None,
+        None if AGGREGATORS.contains(&provider) || LOCAL_SERVERS.contains(&provider) => {
+            rest.split(|c: char| !c.is_alphabetic()).next().filter(|name| !name.is_empty())
+        }
         _ => Some(provider),
     }
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::{TextEmbedder, TextVectors};
 use crate::config::WireFormat;
 use crate::provider::{BaseUrl, ModelProvider};
+use crate::server::dialect::TOKENS_MAX;
 use crate::server::errors::{CallFailure, FailureContext};
 use crate::server::http::{HttpClients, answer_text};
 
@@ -92,7 +93,8 @@ impl ServerEmbedder {
             *vector.ok_or_else(|| context.garbled("has an embedding for a text that was not sent"))? =
                 entry.embedding;
         }
-        let usage = CallUsage { input_tokens: response.usage.prompt_tokens, ..CallUsage::default() };
+        let usage =
+            CallUsage { input_tokens: response.usage.prompt_tokens.min(TOKENS_MAX), ..CallUsage::default() };
         Ok(TextVectors { vectors, usage })
     }
 }

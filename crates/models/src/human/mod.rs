@@ -25,6 +25,7 @@ use futures_util::future::BoxFuture;
 
 use crate::config::HumanConfig;
 use form::FormStep;
+pub use page::{PromptPart, prompt_parts};
 use terminal_prompt::TerminalQuestion;
 pub use terminal_prompt::{TerminalDevice, TerminalInput, TerminalPauseHook, TerminalPrompt};
 

@@ -1,4 +1,4 @@
-//! What a person reads: the same text as any other seat, formatted for a terminal.
+//! What a person reads: the same text as any other seat, formatted for a terminal. [`prompt_parts`] tells quotations from the rest.
 
 use agon_engine::{CallMessage, MessageRole, ModelCall};
 
@@ -45,22 +45,49 @@ fn heading(name: &str, call: &ModelCall) -> String {
 
 fn write_message(message: &CallMessage, columns: usize, page: &mut String) {
     // The person's own earlier answer is quoted as a whole, so that nothing in it looks like a heading.
-    let is_own = message.role == MessageRole::Assistant;
-    let mut open_quotation: Option<&str> = None;
-    for line in message.text.trim_end().lines() {
-        match open_quotation {
-            Some(code) if quotation_end(line) == Some(code) => open_quotation = None,
-            Some(_) => wrap(line, QUOTE_BAR, columns, page),
-            None if is_own => wrap(line, QUOTE_BAR, columns, page),
-            None => match quotation_start(line) {
-                Some((code, title)) => {
-                    open_quotation = Some(code);
-                    wrap(&format!("{title}:"), "  ", columns, page);
-                }
-                None => wrap(line, "", columns, page),
-            },
+    if message.role == MessageRole::Assistant {
+        message.text.trim_end().lines().for_each(|line| wrap(line, QUOTE_BAR, columns, page));
+        return;
+    }
+    for part in prompt_parts(&message.text) {
+        match part {
+            PromptPart::Line(line) => wrap(line, "", columns, page),
+            PromptPart::Quotation { title, lines } => {
+                wrap(&format!("{title}:"), "  ", columns, page);
+                lines.iter().for_each(|line| wrap(line, QUOTE_BAR, columns, page));
+            }
         }
     }
+}
+
+/// A part of a prompt, as a person reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptPart<'a> {
+    /// A line that is addressed to the reader.
+    Line(&'a str),
+    /// Somebody else's words, without the lines that fence them.
+    Quotation {
+        /// Whose words, or what they are.
+        title: &'a str,
+        /// The words.
+        lines: Vec<&'a str>,
+    },
+}
+
+/// The parts of a prompt, in order.
+pub fn prompt_parts(prompt: &str) -> Vec<PromptPart<'_>> {
+    let mut parts = Vec::new();
+    let mut lines = prompt.trim_end().lines();
+    while let Some(line) = lines.next() {
+        parts.push(match quotation_start(line) {
+            Some((code, title)) => {
+                let quoted = lines.by_ref().take_while(|line| quotation_end(line) != Some(code));
+                PromptPart::Quotation { title, lines: quoted.collect() }
+            }
+            None => PromptPart::Line(line),
+        });
+    }
+    parts
 }
 
 /// The code and the title of a line that starts a quotation.
@@ -132,6 +159,7 @@ mod tests {
             ask: 1,
             attempt: 1,
             is_again: false,
+            is_repair: false,
             phase: Phase::new("debate", 2),
             label: Some("Debater B".into()),
             about: None,

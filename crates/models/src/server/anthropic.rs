@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::dialect::{
     ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, json_body, move_to_description,
-    names_in, tokens,
+    names_in, said_tokens, tokens,
 };
 use crate::provider::ServerHabits;
 
@@ -168,7 +168,7 @@ fn read_usage(usage: Option<&Value>, answer: &mut ServerAnswer) {
     let read = tokens(usage, "/cache_read_input_tokens");
     let written = tokens(usage, "/cache_creation_input_tokens");
     let input = tokens(usage, "/input_tokens") + read + written;
-    let output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(answer.usage.output_tokens);
+    let output = said_tokens(usage, "/output_tokens").unwrap_or(answer.usage.output_tokens);
     answer.usage = match input {
         0 => CallUsage { output_tokens: output, ..answer.usage },
         _ => CallUsage {

@@ -132,10 +132,18 @@ pub(super) fn json_body(request: &ChatRequest<'_>, body: &impl Serialize) -> ser
     Ok(json)
 }
 
+/// More tokens than any call has. A server may say anything, and the sums over a debate must stay sums.
+pub(crate) const TOKENS_MAX: u64 = 1_000_000_000_000;
+
 /// The count of tokens at a path such as `/prompt_tokens_details/cached_tokens`; 0 if it is missing or is not one.
 pub(super) fn tokens(usage: &Value, path: &str) -> u64 {
+    said_tokens(usage, path).unwrap_or_default()
+}
+
+/// The same; `None` if it is missing or is not one.
+pub(super) fn said_tokens(usage: &Value, path: &str) -> Option<u64> {
     let count = path.split('/').skip(1).try_fold(usage, |value, key| value.get(key));
-    count.and_then(Value::as_u64).unwrap_or_default()
+    Some(count?.as_u64()?.min(TOKENS_MAX))
 }
 
 /// Closes every object of a schema, which structured output demands. `all_required` is what OpenAI's strict mode demands.

@@ -116,6 +116,15 @@ impl<'a> FailureContext<'a> {
         self.failure(None, CallFaultKind::Garbled, format!("the answer of {} {what}", self.provider.name))
     }
 
+    /// A page for people, as a web server or a proxy at a wrong address sends.
+    pub(crate) fn html_page(&self) -> CallFailure {
+        let message = format!(
+            "{} at {} answers with an HTML page, so it is no model server: is the base URL right?",
+            self.provider.name, self.address
+        );
+        self.failure(None, CallFaultKind::Garbled, message)
+    }
+
     pub(crate) fn no_client(&self, why: &str) -> CallFailure {
         let message = format!("{} cannot be called: {why}", self.provider.name);
         self.failure(None, CallFaultKind::Unavailable, message)
@@ -124,10 +133,10 @@ impl<'a> FailureContext<'a> {
     /// No answer, or only a part of one.
     pub(crate) fn network_error(&self, error: &reqwest::Error) -> CallFailure {
         let (name, address) = (&self.provider.name, self.address);
-        let kind = io_error_kind(error);
-        let why = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+        let io = io_error(error);
+        let why = io.map(|io| format!(" ({})", kind_words(io))).unwrap_or_default();
         let is_cut = matches!(
-            kind,
+            io.map(io::Error::kind),
             Some(
                 io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
             )
@@ -243,11 +252,21 @@ fn quotes(message: &str, prompt: &str) -> bool {
         .any(|run| prompt.contains(&String::from_iter(run)))
 }
 
-fn io_error_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
+/// What a kind of error is called. A failed name lookup has no stable `ErrorKind` and no OS error number.
+fn kind_words(error: &io::Error) -> String {
+    match error.kind().to_string() {
+        words if words == "uncategorized error" && error.raw_os_error().is_none() => {
+            "no such host".to_owned()
+        }
+        words => words,
+    }
+}
+
+fn io_error(error: &reqwest::Error) -> Option<&io::Error> {
     let mut source = error.source();
     while let Some(error) = source {
         if let Some(io) = error.downcast_ref::<io::Error>() {
-            return Some(io.kind());
+            return Some(io);
         }
         source = error.source();
     }

@@ -56,9 +56,52 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// The body of an answer as text.
 pub(crate) async fn answer_text(answer: reqwest::Response) -> Result<String, BodyError> {
-    let bytes = BoundedBody::new(answer, ANSWER_BYTES_MAX).whole().await?;
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    AnswerBody::new(answer).text().await
+}
+
+/// The body of an answer, whose beginning can be looked at before it is read.
+pub(crate) struct AnswerBody {
+    body: BoundedBody,
+    /// What was looked at and not read.
+    beginning: Vec<u8>,
+}
+
+impl AnswerBody {
+    pub(crate) fn new(answer: reqwest::Response) -> Self {
+        Self { body: BoundedBody::new(answer, ANSWER_BYTES_MAX), beginning: Vec::new() }
+    }
+
+    /// The first byte that is no space; `None` if there is none.
+    pub(crate) async fn first_byte(&mut self) -> Result<Option<u8>, BodyError> {
+        let mut looked_at = 0;
+        loop {
+            let new = self.beginning.get(looked_at..).unwrap_or_default();
+            if let Some(byte) = new.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                return Ok(Some(*byte));
+            }
+            looked_at = self.beginning.len();
+            match self.body.next_piece().await? {
+                Some(piece) => self.beginning.extend_from_slice(piece.as_ref()),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next piece, in whatever size it came. `None` at the end.
+    pub(crate) async fn next_piece(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
+        if !self.beginning.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.beginning)));
+        }
+        Ok(self.body.next_piece().await?.map(|piece| piece.as_ref().to_vec()))
+    }
+
+    /// All of it as text.
+    pub(crate) async fn text(self) -> Result<String, BodyError> {
+        let mut bytes = self.beginning;
+        bytes.append(&mut self.body.whole().await?);
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
 }
 
 fn build_client(is_plain_http: bool) -> Result<Client, String> {

@@ -12,10 +12,10 @@ use agon_core::{Invalid, ReplySchema};
 use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
 };
-use agon_host::BoundedBody;
+use agon_host::{JSON_VALUES_MAX, has_few_json_values};
 use futures_util::future::BoxFuture;
+use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
-use reqwest::{Response, Url};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -23,7 +23,7 @@ use crate::provider::{BaseUrl, ModelProvider};
 use dialect::{ChatRequest, ServerAnswer, WireDialect};
 use errors::{CallFailure, FailureContext, OptionalParameter};
 use events::FrameReader;
-use http::{ANSWER_BYTES_MAX, DEBATE_HEADER, HttpClients, answer_text};
+use http::{AnswerBody, DEBATE_HEADER, HttpClients};
 
 mod anthropic;
 pub(crate) mod dialect;
@@ -198,11 +198,17 @@ impl ServerModel {
         if !answer.status().is_success() {
             return Err(context.http_status(answer).await);
         }
-        match deltas {
-            Some(deltas) if !is_json(&answer) => self.streamed_answer(answer, deltas, context).await,
+        let mut body = AnswerBody::new(answer);
+        // What an answer is shows in its first byte. Some servers call all that they send a page.
+        match (body.first_byte().await.map_err(|error| context.body_error(&error))?, deltas) {
+            (Some(b'<'), _) => Err(context.html_page()),
+            (Some(first), Some(deltas)) if !matches!(first, b'{' | b'[') => {
+                self.streamed_answer(body, deltas, context).await
+            }
             // Some servers answer a request for a stream with a whole answer.
-            deltas => {
-                let completion = self.whole_answer(answer, context).await?;
+            (_, deltas) => {
+                let text = body.text().await.map_err(|error| context.body_error(&error))?;
+                let completion = self.read_whole(&text, context)?;
                 deltas.into_iter().for_each(|deltas| deltas(&completion.text));
                 Ok(completion)
             }
@@ -242,21 +248,8 @@ impl ServerModel {
         Ok(accepted)
     }
 
-    async fn whole_answer(
-        &self,
-        answer: Response,
-        context: FailureContext<'_>,
-    ) -> Result<ModelCompletion, CallFailure> {
-        let text = answer_text(answer).await.map_err(|error| context.body_error(&error))?;
-        self.read_whole(&text, context)
-    }
-
     fn read_whole(&self, text: &str, context: FailureContext<'_>) -> Result<ModelCompletion, CallFailure> {
-        let body: Value = serde_json::from_str(text).map_err(|_| match text.trim_start().chars().next() {
-            None => context.garbled("is empty"),
-            Some('{' | '[') => context.garbled("is not complete JSON"),
-            Some(_) => context.garbled("is not JSON"),
-        })?;
+        let body = json_value(text, context)?;
         let mut answer = ServerAnswer::default();
         if self.dialect.read_answer(&body, &self.provider.habits, &mut answer) {
             return Ok(self.completion(answer));
@@ -269,18 +262,17 @@ impl ServerModel {
 
     async fn streamed_answer(
         &self,
-        answer: Response,
+        mut body: AnswerBody,
         deltas: DeltaSink<'_>,
         context: FailureContext<'_>,
     ) -> Result<ModelCompletion, CallFailure> {
-        let mut body = BoundedBody::new(answer, ANSWER_BYTES_MAX);
         let mut frames = FrameReader::default();
         let mut answer = ServerAnswer::default();
         while !answer.is_ended {
             let piece = body.next_piece().await;
             let piece = piece.map_err(|error| cut_off(context.body_error(&error), &answer.text))?;
             let Some(piece) = piece else { break };
-            for data in frames.push(piece.as_ref()) {
+            for data in frames.push(&piece) {
                 self.read_frame(&data, &mut answer, deltas, context)?;
             }
         }
@@ -320,7 +312,7 @@ impl ServerModel {
             answer.is_ended = true;
             return Ok(());
         }
-        let frame: Value = serde_json::from_str(data).map_err(|_| context.garbled("is not complete JSON"))?;
+        let frame = json_value(data, context)?;
         if let Some(error) = error_in(&frame) {
             return Err(cut_off(context.error_in_body(error), &answer.text));
         }
@@ -371,15 +363,22 @@ impl Model for ServerModel {
     }
 }
 
+/// Reads JSON, unless it would take much more memory than its text.
+pub(crate) fn json_value(text: &str, context: FailureContext<'_>) -> Result<Value, CallFailure> {
+    if !has_few_json_values(text.as_bytes()) {
+        return Err(context.garbled(&format!("has more than {JSON_VALUES_MAX} JSON values")));
+    }
+    serde_json::from_str(text).map_err(|_| match text.trim_start().chars().next() {
+        None => context.garbled("is empty"),
+        Some('{' | '[') => context.garbled("is not complete JSON"),
+        Some('<') => context.html_page(),
+        Some(_) => context.garbled("is not JSON"),
+    })
+}
+
 /// The error that a body reports, if it reports one.
 fn error_in(body: &Value) -> Option<&Value> {
     body.get("error").filter(|error| !error.is_null())
-}
-
-/// Whether the server says that its answer is JSON, and so not a stream.
-fn is_json(answer: &Response) -> bool {
-    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
 /// Whether an answer is plain text although structured output was requested. Some servers ignore that parameter.

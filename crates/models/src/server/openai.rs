@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::dialect::{
     ChatRequest, ServerAnswer, WireDialect, change_schemas, close_objects, json_body, move_to_description,
-    names_in, tokens,
+    names_in, said_tokens, tokens,
 };
 use crate::provider::ServerHabits;
 
@@ -147,7 +147,7 @@ fn first_choice(body: &Value) -> Option<&Value> {
 fn read_usage(body: &Value, habits: &ServerHabits, answer: &mut ServerAnswer) {
     let Some(usage) = body.get("usage").filter(|usage| usage.is_object()) else { return };
     let reasoning = tokens(usage, "/completion_tokens_details/reasoning_tokens");
-    let output_tokens = match usage.get("completion_tokens").and_then(Value::as_u64) {
+    let output_tokens = match said_tokens(usage, "/completion_tokens") {
         Some(output) if habits.counts_reasoning_apart => output + reasoning,
         Some(output) => output,
         // An answer that was cut off during reasoning has only reasoning tokens.

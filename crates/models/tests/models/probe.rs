@@ -54,23 +54,24 @@ async fn a_rejected_key_is_named_by_its_variable() {
 #[tokio::test]
 async fn every_problem_is_explained() {
     type Answer = fn() -> MockResponse;
-    let cases: [(Answer, Option<u16>, &str); 8] = [
-        (|| MockResponse::error(404, "no"), Some(404), "no list of models"),
-        (|| MockResponse::error(400, "no"), Some(400), "no list of models"),
-        (|| MockResponse::error(302, "no"), Some(302), "real address"),
-        (|| MockResponse::error(503, "down"), Some(503), "503"),
-        (MockResponse::html, Some(200), "text/html"),
-        (MockResponse::empty, Some(200), "base URL"),
-        (|| MockResponse::json(200, &json!({"data": 3})), Some(200), "base URL"),
-        (|| MockResponse::broken("x", ConnectionFault::Truncate), Some(200), "was cut off"),
+    let cases: [(Answer, Option<u16>, &str, bool); 8] = [
+        (|| MockResponse::error(404, "no"), Some(404), "no list of models", false),
+        (|| MockResponse::error(400, "no"), Some(400), "no list of models", false),
+        (|| MockResponse::error(302, "no"), Some(302), "real address", false),
+        (|| MockResponse::error(503, "down"), Some(503), "503", false),
+        (MockResponse::html, Some(200), "no model server", true),
+        (MockResponse::empty, Some(200), "base URL", true),
+        (|| MockResponse::json(200, &json!({"data": 3})), Some(200), "base URL", true),
+        (|| MockResponse::broken("x", ConnectionFault::Truncate), Some(200), "was cut off", false),
     ];
-    for (answer, status, named) in cases {
+    for (answer, status, named, is_no_list) in cases {
         for wire in WIRES {
             let mock = server_without_chat();
             mock.list(move |_| answer());
             let probe = probed(&all_wires(&mock), LONG_TIMEOUT, wire).await;
             assert_eq!((probe.reachable, probe.status, probe.key_accepted), (true, status, None), "{wire}");
             assert!(probe.problem.as_ref().unwrap().contains(named), "{wire}: {probe:?}");
+            assert_eq!(probe.sent_no_list, is_no_list, "{wire}: {probe:?}");
         }
     }
 }
@@ -98,6 +99,7 @@ async fn a_server_that_hangs_does_not_delay_the_others() {
         of("openai").reachable && problem("openai").contains("did not finish its list of models within 2s"),
         "{probes:?}"
     );
+    assert!(!of("openai").sent_no_list, "a slow list may be right: {probes:?}");
     assert_eq!(of("local").models.as_ref().unwrap(), &["mock"]);
 }
 

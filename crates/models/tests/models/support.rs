@@ -23,6 +23,7 @@ pub(crate) fn call() -> ModelCall {
         ask: 1,
         attempt: 1,
         is_again: false,
+        is_repair: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

@@ -34,6 +34,23 @@ async fn an_answer_has_its_usage() {
     }
 }
 
+/// A server may say any number. The sums over a debate must not overflow.
+#[tokio::test]
+async fn an_absurd_usage_is_no_more_than_a_call_can_have() {
+    const ABSURD: u64 = 1 << 62;
+    for (wire, streamed) in ways() {
+        let mock = mock(move |_| MockResponse::say("Sell.").tokens(ABSURD, ABSURD / 2, ABSURD));
+        let (answer, _) = ask(&*model_of(&mock, wire), &call(), streamed).await;
+        let CallUsage { input_tokens, cached_input_tokens, output_tokens, .. } = answer.unwrap().usage;
+        for count in [input_tokens, cached_input_tokens, output_tokens] {
+            assert!(
+                (1_000_000_000_000..10_000_000_000_000).contains(&count),
+                "{wire}, streamed: {streamed}: {count}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn earlier_turns_are_sent_as_turns() {
     let turns = [
@@ -208,8 +225,12 @@ async fn each_status_has_its_fault_kind() {
 #[tokio::test]
 async fn an_unusable_answer_is_garbled() {
     type Answer = fn() -> MockResponse;
-    let cases: [(&str, Answer); 7] = [
+    let cases: [(&str, Answer); 9] = [
         ("html", MockResponse::html),
+        ("html as JSON", || MockResponse::raw(200, "application/json", "\n<html></html>")),
+        ("many values", || {
+            MockResponse::raw(200, "application/json", format!("[{}]", "{},".repeat(600_000)))
+        }),
         ("empty", MockResponse::empty),
         ("malformed", MockResponse::malformed),
         ("half an event", || {
@@ -230,6 +251,13 @@ async fn an_unusable_answer_is_garbled() {
                 fault.message
             );
             assert!(!fault.message.contains('<'), "{}", fault.message);
+            assert_eq!(
+                fault.message.contains("500000 JSON values"),
+                what == "many values",
+                "{}",
+                fault.message
+            );
+            assert_eq!(fault.message.contains("an HTML page"), what.starts_with("html"), "{}", fault.message);
         }
     }
 }
@@ -256,7 +284,7 @@ async fn an_answer_without_an_end_is_not_read_to_the_end() {
             assert_eq!(fault.kind, expected, "{wire}, {what}, streamed: {streamed}: {}", fault.message);
             assert_eq!(
                 fault.message.contains("longer than 16 MB"),
-                status == 200,
+                status == 200 && kind != "text/html",
                 "{what}: {}",
                 fault.message
             );
@@ -274,11 +302,27 @@ async fn a_whole_answer_is_read_although_a_stream_was_requested() {
             }
             _ => json!({"candidates": [{"content": {"parts": [{"text": "Yes, "}, {"text": "sell."}]}}]}),
         };
-        let mock = mock(move |_| MockResponse::json(200, &body));
-        let model = model_of(&mock, wire);
-        let (answer, seen) = ask(&*model, &call(), true).await;
-        assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), ("Yes, sell.", "Yes, sell."), "{wire}");
-        assert_eq!(mock.calls(), 1, "{wire}");
+        for kind in ["application/json", "text/html; charset=utf-8"] {
+            let body = body.to_string();
+            let mock = mock(move |_| MockResponse::raw(200, kind, body.clone()));
+            let model = model_of(&mock, wire);
+            let (answer, seen) = ask(&*model, &call(), true).await;
+            let want = ("Yes, sell.", "Yes, sell.");
+            assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), want, "{wire} as {kind}");
+            assert_eq!(mock.calls(), 1, "{wire}");
+        }
+    }
+}
+
+/// A small server may call all that it sends a page.
+#[tokio::test]
+async fn a_stream_is_read_whatever_its_type_is() {
+    for kind in ["text/event-stream", "text/html; charset=utf-8", "application/json"] {
+        let stream =
+            "\n: hello\n\ndata: {\"choices\": [{\"delta\": {\"content\": \"Yes.\"}}]}\n\ndata: [DONE]\n\n";
+        let mock = mock(move |_| MockResponse::raw(200, kind, stream));
+        let (answer, seen) = ask(&*model_of(&mock, "openai"), &call(), true).await;
+        assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), ("Yes.", "Yes."), "{kind}");
     }
 }
 

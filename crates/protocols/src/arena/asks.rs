@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use agon_core::wording::joined;
+use agon_core::wording::{capitalized, score};
 use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, Step};
 use serde::Serialize;
 
 use super::context::{ContextItem, ContextKind};
-use super::log::{ArenaCritique, ArenaLog, CritiqueSource};
-use super::replies::{self, CriteriaScores};
+use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep};
+use super::replies::{self, CriteriaScores, CritiqueReply, ProposalReply, RevisionReply};
 use super::trickster::TricksterFinding;
-use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, prompts};
+use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report, verdict};
 use crate::clerk::CLERK;
 use crate::prompt::{PromptSet, new_ask};
 
@@ -48,12 +48,14 @@ struct PhaseContext {
     material: String,
     round: u32,
     has_context: bool,
-    /// What the judge's criteria weigh, if not the same.
+    /// What the judge's criteria weigh.
     weights: String,
     /// The agents whose proposals are the same, so that votes for them count together; empty if there are none.
     same: String,
     /// Whether the judge decides. Then its first place stands, whatever the votes.
     is_judge_deciding: bool,
+    /// Whether another revision may follow, in which the authors of the proposals read the reasons.
+    is_extendable: bool,
 }
 
 #[derive(Serialize)]
@@ -73,7 +75,8 @@ struct RevisionContext {
     material: String,
     round: u32,
     title: &'static str,
-    is_extended: bool,
+    /// What vote and judge came to, in an extended round.
+    result: String,
     /// Whether the vote follows in any case.
     is_last: bool,
     /// Whether the vote follows at once if the proposals converge.
@@ -81,34 +84,15 @@ struct RevisionContext {
     has_context: bool,
     /// Whether an agent has answered one of its critiques before.
     has_answered: bool,
-    steps: RevisionSteps,
+    /// Which of the fields that not every revision has are asked for.
+    has_addressed: bool,
+    has_verdicts: bool,
+    has_critiques: bool,
     /// Before the first revision, the positions; afterwards the proposals.
     positions: Vec<LabelledQuote>,
     proposals: Vec<LabelledQuote>,
     whose: String,
     signals: Vec<SignalContext>,
-}
-
-/// The numbers of the steps that not every revision has, and of the one after them.
-#[derive(Serialize, Default)]
-struct RevisionSteps {
-    addressed: Option<usize>,
-    verdicts: Option<usize>,
-    critiques: Option<usize>,
-    conflicts_with: usize,
-}
-
-impl RevisionSteps {
-    /// The steps after the first four.
-    fn new(has_answers: bool, has_verdicts: bool, has_critiques: bool) -> Self {
-        let mut last = 4;
-        let mut next = |is_there: bool| {
-            last += usize::from(is_there);
-            is_there.then_some(last)
-        };
-        let (addressed, verdicts, critiques) = (next(has_answers), next(has_verdicts), next(has_critiques));
-        Self { addressed, verdicts, critiques, conflicts_with: last + 1 }
-    }
 }
 
 #[derive(Serialize)]
@@ -118,7 +102,12 @@ struct RevisionTail {
     own: String,
     /// Whether it stands there with masked words.
     is_masked: bool,
+    /// Which of the fields that not every revision has are asked for.
+    is_answering: bool,
+    has_critiques: bool,
     critiques: Vec<CritiqueContext>,
+    /// The reasons of voters and judge.
+    reasons: Vec<CritiqueContext>,
     verdicts: Vec<CritiqueContext>,
     memory: Vec<ItemContext>,
 }
@@ -139,8 +128,8 @@ struct DecisionTail {
 
 #[derive(Serialize)]
 struct FinalProposal {
-    label: String,
-    content: String,
+    #[serde(flatten)]
+    text: LabelledQuote,
     /// How many critiques of it the critics have called resolved.
     resolved: usize,
     critiques: Vec<CritiqueContext>,
@@ -174,13 +163,9 @@ struct CritiqueContext {
     label: String,
     content: String,
     /// The last answer to it and the last verdict on it, in the order of the versions that they are about.
-    steps: Vec<CritiqueStep>,
-}
-
-#[derive(Serialize)]
-struct CritiqueStep {
-    head: String,
-    content: String,
+    steps: Vec<LabelledQuote>,
+    /// Whether the author of the proposal has revised it since and has not answered.
+    is_unanswered: bool,
 }
 
 impl<'a> ArenaAsks<'a> {
@@ -194,7 +179,7 @@ impl<'a> ArenaAsks<'a> {
 
     /// Round 1: every agent proposes on its own.
     pub(super) fn propose(&self) -> Result<Step, Corrupt> {
-        let (phase, schema) = (ArenaPhase::Propose, replies::proposal_schema());
+        let (phase, schema) = (ArenaPhase::Propose, replies::plain_schema::<ProposalReply>("proposal"));
         let shared = self.shared(phase, 1)?;
         let mut asks = Vec::new();
         for place in self.log.in_seat_order() {
@@ -207,7 +192,7 @@ impl<'a> ArenaAsks<'a> {
 
     /// Round 2: every agent critiques each other agent's proposal, with one ask for each.
     pub(super) fn critique(&self) -> Result<Step, Corrupt> {
-        let (phase, schema) = (ArenaPhase::Critique, replies::critique_schema());
+        let (phase, schema) = (ArenaPhase::Critique, replies::plain_schema::<CritiqueReply>("critique"));
         let shared = self.shared(phase, 2)?;
         let at_once = self.log.options.max_concurrent_critiques;
         let mut asks = Vec::new();
@@ -230,7 +215,7 @@ impl<'a> ArenaAsks<'a> {
         let shared = RevisionContext {
             round,
             title: "Revision",
-            is_extended: round > JUDGING,
+            result: if round > JUDGING { self.last_result() } else { String::new() },
             is_last: round > JUDGING,
             ..RevisionContext::default()
         };
@@ -265,26 +250,17 @@ impl<'a> ArenaAsks<'a> {
         });
         let all = agents.len() == self.log.proposers().len();
         let whose = if all { String::new() } else { format!(" of {}", self.log.names(agents)) };
-        let is_extended = round > JUDGING;
-        let shared = RevisionContext {
-            round,
-            is_extended,
-            signals: signals.collect(),
-            whose,
-            ..RevisionContext::default()
-        };
+        let shared =
+            RevisionContext { round, signals: signals.collect(), whose, ..RevisionContext::default() };
         self.change(ArenaPhase::Challenge, agents, shared)
     }
 
     fn change(&self, phase: ArenaPhase, agents: &[usize], shared: RevisionContext) -> Result<Step, Corrupt> {
-        let (log, round, is_extended) = (self.log, shared.round, shared.is_extended);
+        let (log, round) = (self.log, shared.round);
         let is_first = log.stages.len() < 2;
         let in_order = log.in_seat_order().into_iter().filter(|place| agents.contains(place));
-        let due: Vec<(usize, Vec<&ArenaCritique>, Vec<&ArenaCritique>)> = in_order
-            .map(|place| (place, log.due_answers(place, is_extended), log.due_verdicts(place)))
-            .collect();
-        let has_answers = due.iter().any(|(_, answered, _)| !answered.is_empty());
-        let has_verdicts = due.iter().any(|(.., judged)| !judged.is_empty());
+        let due: Vec<(usize, Vec<&ArenaCritique>, Vec<&ArenaCritique>)> =
+            in_order.map(|place| (place, log.due_answers(place), log.due_verdicts(place))).collect();
         let context = RevisionContext {
             material: self.material()?,
             is_converging: round <= LAST_REVISION,
@@ -292,8 +268,10 @@ impl<'a> ArenaAsks<'a> {
             has_answered: due
                 .iter()
                 .flat_map(|(_, answered, _)| answered)
-                .any(|critique| critique.answer(log).is_some()),
-            steps: RevisionSteps::new(has_answers, has_verdicts, log.takes_critiques(round)),
+                .any(|critique| critique.last_step(log, false).is_some()),
+            has_addressed: due.iter().any(|(_, answered, _)| !answered.is_empty()),
+            has_verdicts: due.iter().any(|(.., judged)| !judged.is_empty()),
+            has_critiques: log.takes_critiques(round),
             positions: if is_first { self.positions() } else { Vec::new() },
             proposals: if is_first { Vec::new() } else { self.proposals() },
             ..shared
@@ -302,7 +280,7 @@ impl<'a> ArenaAsks<'a> {
         let at_once = log.options.max_concurrent_revisions.filter(|_| phase != ArenaPhase::Refine);
         let mut asks = Vec::new();
         for (place, answered, judged) in due {
-            let tail = self.revision_tail(place, is_first, &answered, &judged);
+            let tail = self.revision_tail(place, is_first, context.has_critiques, &answered, &judged);
             let ids = |critiques: &[&'a ArenaCritique]| -> Vec<&'a str> {
                 critiques.iter().map(|critique| critique.id.as_str()).collect()
             };
@@ -319,23 +297,50 @@ impl<'a> ArenaAsks<'a> {
         &self,
         place: usize,
         is_first: bool,
+        has_critiques: bool,
         answered: &[&ArenaCritique],
         judged: &[&ArenaCritique],
     ) -> RevisionTail {
         let own = self.log.proposal(place).map_or_else(String::new, |held| held.said.text());
         let is_masked =
             !is_first && self.log.quoted.own_words(&own) != self.log.quoted.quote("your words", &own);
-        let shown = |critiques: &[&ArenaCritique]| -> Vec<CritiqueContext> {
-            critiques.iter().map(|critique| self.shown_critique(critique, Some(place))).collect()
+        let shown = |critiques: &[&ArenaCritique], by_peers: bool| -> Vec<CritiqueContext> {
+            let wanted = critiques.iter().filter(|critique| critique.is_by_peer() == by_peers);
+            wanted.map(|critique| self.shown_critique(critique, Some(place))).collect()
         };
         RevisionTail {
             label: self.log.label(place).to_owned(),
             own: if is_first || is_masked { self.log.quoted.own_words(&own) } else { String::new() },
             is_masked,
-            critiques: shown(answered),
-            verdicts: shown(judged),
+            is_answering: !answered.is_empty(),
+            has_critiques,
+            critiques: shown(answered, true),
+            reasons: shown(answered, false),
+            verdicts: shown(judged, true),
             memory: self.memory(place),
         }
+    }
+
+    /// What the last vote and judge came to, and what would settle the debate, in sentences.
+    fn last_result(&self) -> String {
+        let vote = self.log.votes.last();
+        let settles = match vote.is_some_and(|vote| vote.hollow) {
+            true => "the winner rests on too little that can be checked".to_owned(),
+            false => format!(
+                "the judge would have to put the winner of a vote first, or any proposal more than {} points ahead",
+                score(self.log.options.judge_gap)
+            ),
+        };
+        let vote = vote.map(|vote| {
+            report::tally_sentence(&verdict::tally(self.log, vote), &verdict::ballots(self.log, vote))
+        });
+        let judged = closing::final_judgement(self.log);
+        let judged = judged.map(|judged| report::first_place(&verdict::judgement(self.log, judged)));
+        let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));
+        let vote = vote.unwrap_or_default();
+        format!(
+            "The vote gave {vote}.{judged} That does not settle it: {settles}. So there is another revision."
+        )
     }
 
     /// The clerk relates the proposals to each other. Embeddings compare them too, if there are any.
@@ -400,11 +405,9 @@ impl<'a> ArenaAsks<'a> {
             round,
             has_context: self.has_context(),
             weights: self.weights(),
-            same: same
-                .map(|group| joined(&group.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>()))
-                .collect::<Vec<_>>()
-                .join("; "),
+            same: same.map(|group| self.log.names(group)).collect::<Vec<_>>().join("; "),
             is_judge_deciding: self.log.options.decide == DecidedBy::Judge,
+            is_extendable: self.log.extended_rounds() < self.log.options.max_extended_rounds,
         };
         self.prompts.shared(&template(phase), &context)
     }
@@ -431,7 +434,10 @@ impl<'a> ArenaAsks<'a> {
 
     /// The task, its context, and what the person said to the whole table.
     fn material(&self) -> Result<String, Corrupt> {
-        let items = self.log.context.iter().filter(|item| item.kind != ContextKind::Memory);
+        // What the person attached is added to all prompts.
+        let is_shown =
+            |item: &&ContextItem| !matches!(item.kind, ContextKind::Attached | ContextKind::Memory);
+        let items = self.log.context.iter().filter(is_shown);
         let interjections = self.log.debate.interjections.iter();
         let context = MaterialContext {
             task: self.log.quoted.person(&self.log.debate.brief.question),
@@ -456,65 +462,70 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn positions(&self) -> Vec<LabelledQuote> {
-        let held = self.log.proposers().into_iter();
-        held.filter_map(|place| self.labelled(place, self.log.proposal(place)?.said.position.trim()))
-            .collect()
+        self.labelled(&self.log.proposers(), |said| said.position.trim().to_owned())
     }
 
     fn proposals(&self) -> Vec<LabelledQuote> {
-        let held = self.log.proposers().into_iter();
-        held.filter_map(|place| self.labelled(place, &self.log.proposal(place)?.said.text())).collect()
+        self.labelled(&self.log.proposers(), RevisionReply::text)
     }
 
-    fn labelled(&self, place: usize, text: &str) -> Option<LabelledQuote> {
-        let content = self.log.quoted.quote(&self.log.name(place), text);
-        Some(LabelledQuote { label: self.log.label(place).to_owned(), content })
+    /// Words of each agent. Nobody can look up an id that does not exist, so it is said below them.
+    fn labelled(&self, places: &[usize], text: impl Fn(&RevisionReply) -> String) -> Vec<LabelledQuote> {
+        let held = places.iter().filter_map(|place| Some((*place, text(&self.log.proposal(*place)?.said))));
+        held.map(|(place, text)| {
+            let quoted = self.log.quoted.quote(&self.log.name(place), &text);
+            let note = self.log.unknown_ids(&text).map(|unknown| format!("\n(This text {unknown}.)"));
+            let (label, content) = (self.log.label(place).to_owned(), quoted + &note.unwrap_or_default());
+            LabelledQuote { label, content }
+        })
+        .collect()
     }
 
     fn final_proposals(&self, order: &[usize]) -> Vec<FinalProposal> {
-        let proposal = |place: &usize| {
-            let text = self.log.proposal(*place)?.said.text();
-            let LabelledQuote { label, content } = self.labelled(*place, &text)?;
+        let texts = order.iter().zip(self.labelled(order, RevisionReply::text));
+        let proposal = |(place, text): (&usize, LabelledQuote)| {
             let open = self.log.unresolved(*place);
-            let critiques = open.iter().map(|critique| self.shown_critique(critique, None)).collect();
             let all = self.log.critiques.iter().filter(|critique| critique.to == *place);
-            let resolved = all.filter(|critique| critique.is_resolved()).count();
-            Some(FinalProposal { label, content, resolved, critiques })
+            FinalProposal {
+                text,
+                resolved: all.filter(|critique| critique.is_resolved()).count(),
+                critiques: open.iter().map(|critique| self.shown_critique(critique, None)).collect(),
+            }
         };
-        order.iter().filter_map(proposal).collect()
+        texts.map(proposal).collect()
     }
 
-    /// A critique as an agent, or anybody else, reads it.
+    /// A critique as an agent, or anybody else, reads it: with the last answer to it and the last verdict on it.
     fn shown_critique(&self, critique: &ArenaCritique, reader: Option<usize>) -> CritiqueContext {
         let (author, target) = (critique.author_name(self.log), self.log.name(critique.to));
-        let by = match critique.from {
-            CritiqueSource::Peer(place) | CritiqueSource::Voter(place, _) => Some(place),
-            CritiqueSource::Judge => None,
-        };
+        let by = critique.from.agent();
         let is_reader = |who: Option<usize>| who.is_some() && who == reader;
         let quote = |who: Option<usize>, name: &str, text: &str| match is_reader(who) {
             true => self.log.quoted.own_words(text),
             false => self.log.quoted.quote(name, text),
         };
-        let step = |who: Option<usize>, name: &str, did: String, text: &str| CritiqueStep {
-            head: format!("{} {did}", if is_reader(who) { "You" } else { name }),
-            content: quote(who, name, text),
-        };
-        let answer = critique.answer(self.log).map(|(round, how)| {
-            let did = format!("answered in round {round}");
-            ((round, 0), step(Some(critique.to), &target, did, how))
+        let answer = critique.last_step(self.log, false);
+        let is_answered = answer.is_some();
+        let last = [answer, critique.last_step(self.log, true)];
+        let steps = critique.steps(self.log).into_iter().filter(|step| last.contains(&Some(*step)));
+        let steps = steps.map(|CritiqueStep { round, status, text }| {
+            let judged =
+                format!("read the version of round {round} and called this unresolved. What is left");
+            let (who, name, did) = match status {
+                None => (Some(critique.to), &target, format!("answered in round {round}")),
+                Some(_) => (by, &author, judged),
+            };
+            let text = if text.is_empty() { "(no reason given)" } else { text };
+            let label = format!("{} {did}", if is_reader(who) { "You" } else { name });
+            LabelledQuote { label, content: quote(who, name, text) }
         });
-        let verdict = critique.verdict.as_ref().zip(critique.judged_round(self.log));
-        let verdict = verdict.map(|(verdict, round)| {
-            let why = if verdict.why.trim().is_empty() { "(no reason given)" } else { verdict.why.trim() };
-            let did = format!("called it unresolved in the proposal of round {round}; what is left");
-            ((round, 1), step(by, &author, did, why))
-        });
-        let mut steps: Vec<_> = answer.into_iter().chain(verdict).collect();
-        steps.sort_by_key(|(order, _)| *order);
         let from = match critique.from {
             CritiqueSource::Peer(_) => {
-                format!("{author}, severity {}", critique.severity.unwrap_or_default())
+                let (severity, version) = (critique.severity.unwrap_or_default(), critique.version(self.log));
+                format!("{author}, severity {severity}, about the version of round {version}")
+            }
+            CritiqueSource::Voter(_, choice) if choice == by => {
+                format!("{author}, who voted for its own proposal")
             }
             CritiqueSource::Voter(_, Some(choice)) => {
                 format!("{author}, who voted for {}", self.log.name(choice))
@@ -522,24 +533,27 @@ impl<'a> ArenaAsks<'a> {
             CritiqueSource::Voter(_, None) => format!("{author}, who abstained"),
             CritiqueSource::Judge => author.clone(),
         };
+        let since = self.log.stages.iter().enumerate().filter(|(_, stage)| stage.round > critique.round);
+        let mut spoke = since.filter(|(at, _)| self.log.is_new(*at, critique.to));
         CritiqueContext {
             id: critique.id.clone(),
             from,
+            is_unanswered: critique.is_by_peer() && spoke.next().is_some() && !is_answered,
             label: self.log.label(critique.to).to_owned(),
+            steps: steps.collect(),
             content: quote(by, &author, &critique.text()),
-            steps: steps.into_iter().map(|(_, step)| step).collect(),
         }
     }
 
-    /// What the criteria weigh, in words; nothing if they weigh the same.
+    /// What the criteria weigh, in words.
     fn weights(&self) -> String {
         let weights = self.log.options.weights();
         if weights.windows(2).all(|pair| pair.first() == pair.last()) {
-            return String::new();
+            return "all weigh the same".to_owned();
         }
         let named =
             CriteriaScores::NAMES.iter().zip(weights).map(|(name, weight)| format!("{name} {weight}"));
-        format!(" with these weights: {}", named.collect::<Vec<_>>().join(", "))
+        format!("have these weights: {}", named.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -550,10 +564,7 @@ fn template(phase: ArenaPhase) -> String {
 impl ArenaCritique {
     /// Its author as prompts name it.
     fn author_name(&self, log: &ArenaLog<'_>) -> String {
-        match self.from {
-            CritiqueSource::Peer(place) | CritiqueSource::Voter(place, _) => log.name(place),
-            CritiqueSource::Judge => "the judge".to_owned(),
-        }
+        self.from.agent().map_or_else(|| "the judge".to_owned(), |place| log.name(place))
     }
 
     /// The critique as others read it.

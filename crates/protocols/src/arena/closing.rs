@@ -1,6 +1,7 @@
 //! When a debate is over, who has won, and the outcome: the fates of the first positions, the lesson and the warnings.
 
 use agon_core::lesson::{EvidencedClaim, LessonBallot, LessonDecision, LessonSeat, RatingChange};
+use agon_core::wording::rounds;
 use agon_core::{
     Corrupt, DebateLesson, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{ArenaLog, HeldProposal};
 use super::verdict::ArenaVerdict;
-use super::voting::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE, VoteRound};
+use super::voting::{self, JudgeResult, RatedSeat, SCORE_TOLERANCE, VoteRound};
 use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
 use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
@@ -170,67 +171,83 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
     .collect()
 }
 
-/// What became of a first position. Whether a revised position still says the same is a question of meaning that nobody is asked: a
-/// revision that answers critiques gave the first position up for these reasons, and one without any is not settled.
+/// What became of a first position. The winner's is adopted as its author has revised it. Another agent gives its own up by a vote for
+/// the winner, or, if its last version says the same as the decision, by naming a cause for its first change. Without one, whether that
+/// change gave the first position up is a question of meaning that nobody is asked, so it is not settled.
 fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &str) -> (Fate, String) {
     let revision = revision_of(log, place, first);
     let Some(winner) = winner else {
-        let held = revision.map_or_else(|| "held to the end".to_owned(), |(revision, _)| revision);
+        let held = revision.unwrap_or_else(|| "held to the end".to_owned());
         return (Fate::Minority, format!("{held}; there is no decision{}", vote_count(log, place)));
     };
-    let by = winner.by.as_str();
     let name = log.name(winner.place);
     if winner.group.contains(&place) {
-        return match revision {
-            None if winner.place == place => (Fate::Adopted, format!("it is the decision, by the {by}")),
-            None => (Fate::Adopted, format!("it says the same as the decision, which is {name}'s")),
-            Some((revision, has_reason)) => {
-                let last = match winner.place == place {
-                    true => "its last version is the decision".to_owned(),
-                    false => format!("its last version says the same as the decision, which is {name}'s"),
-                };
-                let fate = if has_reason { Fate::Refuted } else { Fate::NotSettled };
-                (fate, format!("{revision}; {last}"))
-            }
+        let what = match winner.place == place {
+            true => format!("is the decision, by the {}", winner.by.as_str()),
+            false => format!("says the same as the decision, which is {name}'s"),
         };
+        let Some(revision) = revision else { return (Fate::Adopted, format!("it {what}")) };
+        let (fate, how) = match first_cause(log, place) {
+            _ if winner.place == place => (Fate::Adopted, revision),
+            Some(cause) => (Fate::Refuted, cause),
+            None => (Fate::NotSettled, revision),
+        };
+        return (fate, format!("{how}; its last version {what}"));
     }
     let ballot = log.votes.last().and_then(|vote| vote.ballot(place));
     if let Some(ballot) =
         ballot.filter(|ballot| ballot.choice.is_some_and(|choice| winner.group.contains(&choice)))
     {
-        return (Fate::Refuted, format!("its author voted for {name}{}", reason_text(&ballot.reason)));
+        let given_up = revision.map(|revised| first_cause(log, place).unwrap_or(revised));
+        let given_up = given_up.map_or(String::new(), |how| format!("{how}; "));
+        let (when, reason) = (rounds_of_votes(log, place, &winner.group), reason_text(&ballot.reason));
+        return (Fate::Refuted, format!("{given_up}its author voted for {name}{when}{reason}"));
     }
-    let held = revision.map_or_else(|| "held to the end".to_owned(), |(revision, _)| revision);
+    let held = revision.unwrap_or_else(|| "held to the end".to_owned());
     let voted = match ballot.map(|ballot| (ballot.choice, reason_text(&ballot.reason))) {
         None => String::new(),
         Some((None, reason)) => format!("; its author abstained{reason}"),
+        Some((Some(choice), reason)) if choice == place => format!("; its author voted for it{reason}"),
         Some((Some(choice), reason)) => format!("; its author voted for {}{reason}", log.name(choice)),
     };
     (Fate::Minority, format!("{held}{}{voted}", vote_count(log, place)))
+}
+
+/// In which votes an agent voted for one of these proposals; nothing if there was only one vote.
+fn rounds_of_votes(log: &ArenaLog<'_>, place: usize, group: &[usize]) -> String {
+    let is_for = |vote: &&VoteRound| {
+        let choice = vote.ballot(place).and_then(|ballot| ballot.choice);
+        choice.is_some_and(|choice| group.contains(&choice))
+    };
+    let voted: Vec<u32> = log.votes.iter().filter(is_for).map(|vote| vote.round).collect();
+    if log.votes.len() > 1 { format!(" in {}", rounds(&voted)) } else { String::new() }
 }
 
 fn reason_text(reason: &str) -> String {
     if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) }
 }
 
-/// When an agent replaced its first position, with its answers to critiques then, and whether it gave any; `None` if it has the
-/// same words as at first.
-fn revision_of(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<(String, bool)> {
+/// In which rounds an agent revised its position; `None` if it has the same words as at first.
+fn revision_of(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<String> {
     log.proposal(place).filter(|held| !is_same_text(first, &held.said.position))?;
-    let held = log.stages.iter().filter_map(|stage| stage.held_by(place));
-    let has_left = |held: &&HeldProposal| !is_same_text(first, &held.said.position);
-    let held = held.into_iter().find(has_left)?;
-    let answers: Vec<String> = held
-        .said
-        .addressed
-        .iter()
-        .map(|answer| format!("[{}] {}", answer.critique_id, one_line(&answer.how)))
-        .collect();
-    let why = match answers.is_empty() {
-        true => "no critique was answered".to_owned(),
-        false => format!("what it answered then: {}", answers.join(" ")),
-    };
-    Some((format!("revised by its author in round {} ({why})", held.round), !answers.is_empty()))
+    let mut revised: Vec<u32> = new_positions(log, place).map(|held| held.round).collect();
+    revised.dedup();
+    Some(format!("revised by its author in {}", rounds(&revised)))
+}
+
+/// The versions in which an agent's position has other words than before.
+fn new_positions<'l>(log: &'l ArenaLog<'_>, place: usize) -> impl Iterator<Item = &'l HeldProposal> {
+    let held = move || log.stages.iter().filter_map(move |stage| stage.held_by(place));
+    let pairs = held().zip(held().skip(1));
+    let new = pairs.filter(|(before, now)| !is_same_text(&before.said.position, &now.said.position));
+    new.map(|(_, now)| now)
+}
+
+/// The cause that an agent names for the first change of its position, with the round; `None` if none verifies.
+fn first_cause(log: &ArenaLog<'_>, place: usize) -> Option<String> {
+    let changed = new_positions(log, place).next()?;
+    let cause = log.cited_cause(changed.said.changed_because.first()?);
+    Some(format!("its author changed it in round {}, citing {cause}", changed.round))
 }
 
 /// How many of the last votes its group had.
@@ -321,11 +338,14 @@ fn lesson_seat(
 ) -> Option<LessonSeat> {
     let agent = log.agents.get(place)?;
     let held = log.proposal(place);
-    let seat = |place: usize| log.agents.get(place).map(|agent| agent.seat.id.clone());
     let rated = rated.iter().find(|rated| rated.place == place).map(|rated| RatingChange {
         before: rated.before,
         change: rated.change,
-        against: rated.against.iter().filter_map(|(other, result)| Some((seat(*other)?, *result))).collect(),
+        against: rated
+            .against
+            .iter()
+            .filter_map(|(other, result)| Some((log.seat_id(*other)?, *result)))
+            .collect(),
     });
     let ballot = vote.ballot(place).and_then(|ballot| {
         let choice = log.labels(vote.group(ballot.choice?));
@@ -353,6 +373,7 @@ fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
     warnings.extend(participation::cut_off_warnings(log.debate));
     warnings.extend(participation::shortened_warnings(log.debate));
     warnings.extend(proposal_warnings(log));
+    warnings.extend(unknown_id_warnings(log));
     warnings.extend(sorting_warnings(log));
     warnings.extend(log.votes.last().map_or(Vec::new(), |vote| vote_warnings(log, vote)));
     warnings.extend(judge_warnings(log));
@@ -417,6 +438,15 @@ fn proposal_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     warnings
 }
 
+/// Who cites an id in its last proposal that names nothing.
+fn unknown_id_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let cited = |place: usize| {
+        let unknown = log.unknown_ids(&log.proposal(place)?.said.text())?;
+        Some(format!("{} {unknown}", log.name(place)))
+    };
+    log.proposers().into_iter().filter_map(cited).collect()
+}
+
 /// What is not known about how the proposals relate.
 fn sorting_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let absent = log.checks.iter().filter(|check| check.sorted_by.is_none()).map(|check| {
@@ -427,13 +457,17 @@ fn sorting_warnings(log: &ArenaLog<'_>) -> Vec<String> {
         )
     });
     let partly = log.checks.iter().filter(|check| check.sorted_by.is_some() && !check.unknown.is_empty());
+    let contradicting = log.checks.iter().flat_map(|check| {
+        let told = check.contradictions.iter();
+        told.map(|told| format!("round {}: the clerk contradicts itself: {told}", check.round))
+    });
     let partly = partly.map(|check| {
         let pairs: Vec<String> =
             check.unknown.iter().map(|(a, b)| format!("{} and {}", log.label(*a), log.label(*b))).collect();
         let (round, pairs) = (check.round, pairs.join(", "));
         format!("round {round}: how these proposals relate is not known, because the clerk's word on them did not verify: {pairs}")
     });
-    absent.chain(partly).collect()
+    absent.chain(partly).chain(contradicting).collect()
 }
 
 fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
@@ -467,7 +501,7 @@ fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
                 "round {round}: the judge was absent: nothing is scored, and no rating changes"
             )),
             Some(result) => {
-                let said = order_warnings(result, judgement.orders);
+                let said = order_warnings(log, result, judgement.orders);
                 warnings.extend(said.iter().map(|why| format!("round {round}: {why}")));
             }
         }
@@ -478,7 +512,7 @@ fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
         let group = log.votes.last().and_then(VoteRound::winning).unwrap_or_default();
         let (voted, first, by) = (log.names(group), log.names(&judged.first), log.options.decide.as_str());
         warnings.push(format!(
-            "the vote and the judge disagree: the vote is for {voted}, the judge puts {first} first; the {by} decides"
+            "the vote and the judge disagree: the vote is for {voted}, the judge's scores put {first} first; the {by} decides"
         ));
     }
     warnings
@@ -546,16 +580,21 @@ fn undecided_judge_warning(log: &ArenaLog<'_>) -> Option<String> {
     })
 }
 
-fn order_warnings(judged: &JudgeResult, orders: usize) -> Vec<&'static str> {
+fn order_warnings(log: &ArenaLog<'_>, judged: &JudgeResult, orders: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     if judged.sheets.len() < orders {
-        warnings.push("the judge answered in only one of two orders, which counts alone");
+        warnings.push("the judge answered in only one of two orders, which counts alone".to_owned());
     }
     if judged.consistent == Some(false) {
-        warnings.push("the judge's first place depends on the order in which it reads the proposals: a tie");
+        let why = "depends on the order in which it reads the proposals: a tie";
+        warnings.push(format!("the judge's first place {why}"));
     }
-    if judged.sheets.iter().any(JudgeSheet::is_contradictory) {
-        warnings.push("the judge's ranking contradicts its scores: the scores count");
-    }
+    warnings.extend(judged.sheets.iter().filter(|sheet| sheet.is_contradictory()).map(|sheet| {
+        let in_order = |places: &[usize]| log.labels(places).join(", ");
+        let (ranked, scored) = (in_order(&sheet.ranking), in_order(&sheet.by_score()));
+        format!(
+            "the judge ranks the proposals {ranked}, but scores them in the order {scored}: the scores decide"
+        )
+    }));
     warnings
 }

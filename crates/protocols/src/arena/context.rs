@@ -3,9 +3,10 @@
 //! All of it is untrusted material that is cited by id. This file also has the rules for ids: `[K1]` for context, `[Q2]` for a
 //! critique, or the same as a word without brackets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use agon_core::wording::joined;
 use agon_core::{Ask, Brief, Corrupt, PhaseTurn, Step};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ use super::log::{ArenaAgent, ArenaLog};
 use super::replies::{self, ContextReply, ContextResolution};
 use super::{ArenaOptions, ArenaPhase, team};
 use crate::attached_context::{AttachedText, attached_texts};
+use crate::quotes::quoted_words;
+use crate::tools::named_items;
 
 /// The text of an item is cut here.
 pub(super) const TEXT_CHARS_MAX: usize = 1200;
@@ -21,10 +24,11 @@ pub(super) const TEXT_CHARS_MAX: usize = 1200;
 const PULSE_PREFIX: &str = "pulse-";
 
 /// Where an item is from. Items are numbered in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ContextKind {
     /// By the person who asked.
+    #[default]
     Attached,
     Knowledge,
     Pulse,
@@ -51,7 +55,7 @@ impl ContextKind {
 }
 
 /// A piece of context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct ContextItem {
     /// `K1`, `K2`...
     pub(super) id: String,
@@ -81,7 +85,7 @@ struct ContextQuery<'a> {
 
 /// Asks every source for what it has about the task. `None` if there is no source.
 pub(super) fn lookup(log: &ArenaLog<'_>) -> Result<Option<Step>, Corrupt> {
-    let schema = replies::context_schema();
+    let schema = replies::plain_schema::<ContextReply>("context");
     let mut asks: Vec<Ask> = Vec::new();
     for (seat, model) in sources(&log.options) {
         let query = ContextQuery {
@@ -103,6 +107,11 @@ fn source_timeout_ms(log: &ArenaLog<'_>) -> u64 {
     most.map_or(wanted, |most| wanted.min(most))
 }
 
+/// The sources of topics that are named.
+pub(super) fn pulse_names(options: &ArenaOptions) -> impl Iterator<Item = &str> {
+    options.pulse.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
 /// The sources that a debate asks: their seats and models.
 pub(super) fn sources(options: &ArenaOptions) -> Vec<(String, String)> {
     let mut sources = Vec::new();
@@ -115,8 +124,7 @@ pub(super) fn sources(options: &ArenaOptions) -> Vec<(String, String)> {
     if !options.no_memory {
         sources.push(("memory".to_owned(), "context/memory".to_owned()));
     }
-    let names = options.pulse.split(',').map(str::trim).filter(|name| !name.is_empty());
-    for name in names.filter(|_| !options.no_pulse) {
+    for name in pulse_names(options).filter(|_| !options.no_pulse) {
         let source = (format!("{PULSE_PREFIX}{name}"), format!("pulse/{name}"));
         if !sources.contains(&source) {
             sources.push(source);
@@ -140,15 +148,9 @@ fn remembering_agents(log: &ArenaLog<'_>) -> Vec<String> {
 pub(super) fn attached_items(brief: &Brief) -> Vec<ContextItem> {
     let item = |attached: AttachedText<'_>| ContextItem {
         id: attached.id,
-        kind: ContextKind::Attached,
         source: attached.path.to_owned(),
-        title: String::new(),
         text: attached.text.trim().to_owned(),
-        at: None,
-        debate: None,
-        turned_out: None,
-        agent: None,
-        provenance: None,
+        ..ContextItem::default()
     };
     attached_texts(brief).into_iter().map(item).collect()
 }
@@ -247,6 +249,48 @@ impl ArenaLog<'_> {
             critique.map(|critique| [critique.issues.join("\n"), critique.suggestions.join("\n")].join("\n"))
         })
     }
+
+    /// The ids that a text names in brackets. What names nothing in the debate is an id only among ids: `[Q3]`, but not
+    /// `[Q3 2025 report]`.
+    fn named_ids(&self, text: &str) -> BTreeSet<String> {
+        let cited = cited_ids(text).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
+        let cited = cited.map(|cited| (cited.id.to_uppercase(), cited.is_listed));
+        let named = cited.filter(|(id, is_listed)| *is_listed || self.cited_text(id).is_some());
+        named.map(|(id, _)| id).collect()
+    }
+
+    /// The ids that evidence names, each once: those in brackets, and items that were looked up or attached.
+    pub(super) fn evidence_ids(&self, evidence: &str) -> BTreeSet<String> {
+        self.named_ids(evidence).into_iter().chain(named_items(&self.debate.brief, evidence)).collect()
+    }
+
+    /// The words in quotation marks of evidence that names something, each with whether they occur there.
+    pub(super) fn evidence_quotes<'t>(&self, evidence: &'t str) -> Vec<(&'t str, bool)> {
+        let ids = self.evidence_ids(evidence);
+        let sources: Vec<String> = ids.iter().filter_map(|id| self.cited_text(id)).collect();
+        if sources.is_empty() && !ids.iter().any(|id| self.item(id).is_some()) {
+            return Vec::new();
+        }
+        let is_found = |quote: &str| {
+            sources.iter().any(|source| self.quoted.is_quoted(quote, source))
+                || ids.iter().any(|id| self.is_item_quoted(id, quote))
+        };
+        quoted_words(evidence).into_iter().map(|quote| (quote, is_found(quote))).collect()
+    }
+
+    /// Which ids of a text name nothing in this debate, as the end of a sentence: "cites [K1], which does not exist".
+    pub(super) fn unknown_ids(&self, text: &str) -> Option<String> {
+        let unknown = self.named_ids(text).into_iter().filter(|id| self.cited_text(id).is_none());
+        let unknown: Vec<String> = unknown.map(|id| format!("[{id}]")).collect();
+        let do_not = if unknown.len() == 1 { "does not" } else { "do not" };
+        (!unknown.is_empty()).then(|| format!("cites {}, which {do_not} exist", joined(&unknown)))
+    }
+}
+
+/// The ids that a text cites in brackets as ids of this debate.
+pub(super) fn own_ids(text: &str) -> Vec<String> {
+    let cited = cited_ids(text).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
+    cited.map(|cited| cited.id.to_uppercase()).collect()
 }
 
 /// Warnings about sources that did not answer, and the notes of the others about how they searched.
@@ -286,16 +330,18 @@ pub(super) struct CitedId<'t> {
     pub(super) id: &'t str,
     /// Its place in bytes.
     pub(super) place: Range<usize>,
-    /// Whether it is in brackets, alone or with others.
+    /// Whether it is in brackets.
     pub(super) bracketed: bool,
+    /// Whether these brackets have nothing but ids.
+    pub(super) is_listed: bool,
     /// Whether it is marked as not of this debate.
     pub(super) foreign: bool,
 }
 
 impl CitedId<'_> {
-    /// Whether it may be a quarter of a year: "sales rose in Q3" cites nothing.
+    /// Whether it may be a quarter of a year: "sales rose in Q3" and "[Q3 2025 report]" cite nothing.
     pub(super) fn is_quarter(&self) -> bool {
-        !self.bracketed
+        !self.is_listed
             && ["Q1", "Q2", "Q3", "Q4"].iter().any(|quarter| quarter.eq_ignore_ascii_case(self.id))
     }
 
@@ -317,8 +363,12 @@ pub(super) fn cited_ids(text: &str) -> Vec<CitedId<'_>> {
         if is_id(id) {
             let (before, after) =
                 (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
-            let bracketed = before.rfind('[') > before.rfind(']') && after.contains(']');
-            let mut cited = CitedId { id, place: start..end, bracketed, foreign: false };
+            let opened = before.rfind('[').filter(|at| Some(*at) > before.rfind(']'));
+            let closed = after.find(']').map(|at| end + at);
+            let inside = opened.zip(closed).and_then(|(from, to)| text.get(from + 1..to));
+            let is_listed = inside.is_some_and(is_id_list);
+            let (bracketed, place) = (inside.is_some(), start..end);
+            let mut cited = CitedId { id, place, bracketed, is_listed, foreign: false };
             cited.foreign = cited.mark_after(text).is_some();
             found.push(cited);
         }
@@ -330,6 +380,15 @@ pub(super) fn cited_ids(text: &str) -> Vec<CitedId<'_>> {
 fn is_id(word: &str) -> bool {
     let number = word.strip_prefix(['K', 'Q', 'k', 'q']).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Whether a text is ids, of whatever kind, and nothing else.
+fn is_id_list(text: &str) -> bool {
+    let is_id = |word: &str| {
+        let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+    };
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).all(is_id)
 }
 
 /// Marks the ids in a text from elsewhere, so that nobody takes them for ids of this debate: `[K1]` becomes `(K1 of that debate)`.

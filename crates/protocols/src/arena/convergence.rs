@@ -11,7 +11,7 @@ use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
 use super::voting::rounded;
 use crate::clerk::CLERK;
-use crate::quotes::{is_quote_of, normalized};
+use crate::quotes::{QUOTE_EXACTLY, is_quote_of, normalized};
 
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
@@ -31,6 +31,8 @@ pub(super) struct VerifiedPair {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct SortedPairs {
     pub(super) pairs: Vec<VerifiedPair>,
+    /// Where the pairs contradict each other, in words.
+    contradictions: Vec<String>,
     /// What does not verify, in sentences for the clerk.
     faults: Vec<String>,
 }
@@ -53,7 +55,8 @@ impl SortedPairs {
                 false => sorted.pairs.push(pair),
             }
         }
-        let again = twice.iter().map(|(a, b)| format!("The pair of {} is listed twice.", names(log, *a, *b)));
+        let again =
+            twice.iter().map(|(a, b)| format!("The pair of {} is listed twice.", log.names(&[*a, *b])));
         sorted.faults.extend(again);
         sorted.pairs.retain(|pair| !twice.contains(&(pair.a, pair.b)));
         let stage = log.stages.len().saturating_sub(1);
@@ -63,11 +66,12 @@ impl SortedPairs {
                 let (relation, similarity) = (PairRelation::Same, 1.0);
                 sorted.pairs.push(VerifiedPair { a, b, relation, similarity, quotes: Vec::new() });
             } else if !said.pairs.iter().any(|pair| is_about(log, pair, a, b)) {
-                sorted.faults.push(format!("The pair of {} is missing.", names(log, a, b)));
+                sorted.faults.push(format!("The pair of {} is missing.", log.names(&[a, b])));
             }
         }
         sorted.pairs.sort_by_key(|pair| (pair.a, pair.b));
-        sorted.add_contradictions(log);
+        sorted.contradictions = sorted.contradictions(log);
+        sorted.faults.extend(sorted.contradictions.iter().map(|one| format!("{one}.")));
         sorted
     }
 
@@ -101,47 +105,46 @@ impl SortedPairs {
             match source {
                 Some((place, _)) => quotes.push((*place, quote.quote.trim().to_owned())),
                 None => self.faults.push(format!(
-                    "In the pair of {}, the quote of {} does not occur in its proposal: {:?}.",
-                    names(log, a, b),
+                    "In the pair of {}, the quote of {} does not occur in its proposal: {:?} ({QUOTE_EXACTLY}).",
+                    log.names(&[a, b]),
                     quote.label,
                     quote.quote
                 )),
             }
         }
         if [a, b].iter().any(|place| !quotes.iter().any(|(by, _)| by == place)) {
-            self.faults.push(format!("The pair of {} needs a quote of each proposal.", names(log, a, b)));
+            self.faults.push(format!("The pair of {} needs a quote of each proposal.", log.names(&[a, b])));
             return None;
         }
         let PairReply { relation, similarity, .. } = *declared;
         Some(VerifiedPair { a, b, relation, similarity, quotes })
     }
 
-    /// Proposals that are the same as one proposal must be the same as each other.
-    fn add_contradictions(&mut self, log: &ArenaLog<'_>) {
-        let is_same = |one: usize, other: usize| {
-            let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (one.min(other), one.max(other)));
-            pair.map(|pair| pair.relation == PairRelation::Same)
+    /// Proposals that are the same must relate alike to every other one.
+    fn contradictions(&self, log: &ArenaLog<'_>) -> Vec<String> {
+        let relation = |a: usize, b: usize| {
+            let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b))?;
+            Some((pair.relation, format!("{} {}", log.names(&[a, b]), pair.relation.verb())))
         };
         let holders = log.proposers();
-        let mut found = Vec::new();
-        for (a, b) in all_pairs(&holders).into_iter().filter(|(a, b)| is_same(*a, *b) == Some(false)) {
-            let through = holders
-                .iter()
-                .find(|third| is_same(a, **third) == Some(true) && is_same(b, **third) == Some(true));
-            found.extend(through.map(|third| {
+        let pairs = all_pairs(&holders).into_iter();
+        let triples = pairs.flat_map(|(a, b)| {
+            let later = holders.iter().filter(move |c| **c > b);
+            later.filter_map(move |c| Some([relation(a, b)?, relation(a, *c)?, relation(b, *c)?]))
+        });
+        let told = triples.filter_map(|[(one, first), (other, second), (third, last)]| {
+            let same = PairRelation::Same;
+            let is_contradiction = (one == same && other != third)
+                || (other == same && one != third)
+                || (third == same && one != other);
+            is_contradiction.then(|| {
                 format!(
-                    "{} are both the same as {}, but not the same as each other.",
-                    names(log, a, b),
-                    log.name(*third)
+                    "{first}; {second}; {last}: proposals that are the same must relate alike to every other one"
                 )
-            }));
-        }
-        self.faults.extend(found);
+            })
+        });
+        told.collect()
     }
-}
-
-fn names(log: &ArenaLog<'_>, a: usize, b: usize) -> String {
-    format!("{} and {}", log.name(a), log.name(b))
 }
 
 fn is_about(log: &ArenaLog<'_>, pair: &PairReply, a: usize, b: usize) -> bool {
@@ -189,6 +192,8 @@ pub(super) struct ConvergenceCheck {
     pub(super) pairs: Vec<VerifiedPair>,
     /// The pairs of which nothing is known.
     pub(super) unknown: Vec<(usize, usize)>,
+    /// Where the pairs contradict each other, in words.
+    pub(super) contradictions: Vec<String>,
     /// The lowest similarity, 0 for a conflict; `None` if it is not known.
     pub(super) agreement_min: Option<f64>,
     pub(super) agreement_mean: Option<f64>,
@@ -221,7 +226,7 @@ impl ConvergenceCheck {
             }
         }
         let holders = log.proposers();
-        let pairs = sorted.pairs;
+        let SortedPairs { pairs, contradictions, .. } = sorted;
         let is_known = |(a, b): &(usize, usize)| pairs.iter().any(|pair| (pair.a, pair.b) == (*a, *b));
         let unknown: Vec<(usize, usize)> =
             all_pairs(&holders).into_iter().filter(|pair| !is_known(pair)).collect();
@@ -256,6 +261,7 @@ impl ConvergenceCheck {
             sorted_by,
             pairs,
             unknown,
+            contradictions,
             conflicts,
             changed,
             converged,

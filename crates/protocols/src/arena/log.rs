@@ -3,6 +3,7 @@
 
 use agon_core::lesson::AgentStanding;
 use agon_core::provenance::provenance;
+use agon_core::wording::joined;
 use agon_core::{AskRecord, Brief, Corrupt, Debate, Phase, PhaseTurn, Reply, Seat, SeededDraw, ToolItem};
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,8 +11,8 @@ use serde_json::Value;
 use super::context::{self, ContextItem};
 use super::convergence::{ConvergenceCheck, all_pairs};
 use super::replies::{
-    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
-    RevisionReply,
+    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, NewCritique, PairRelation,
+    ProposalReply, RevisionReply,
 };
 use super::voting::{JudgeResult, JudgeSheet, VoteRound};
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
@@ -75,6 +76,8 @@ pub(super) struct HeldProposal {
     pub(super) carried: bool,
     /// The agents that it conflicts with by its author's declaration.
     pub(super) conflicts: Vec<usize>,
+    /// What its author names as the cause of a change and does not verify, as it stands after "citing".
+    pub(super) unverified: Vec<String>,
 }
 
 /// A phase in which the judge was asked.
@@ -97,6 +100,16 @@ pub(super) enum CritiqueSource {
     Judge,
 }
 
+impl CritiqueSource {
+    /// The agent; `None` for the judge.
+    pub(super) fn agent(self) -> Option<usize> {
+        match self {
+            Self::Peer(place) | Self::Voter(place, _) => Some(place),
+            Self::Judge => None,
+        }
+    }
+}
+
 /// A critique of one proposal. Critiques are numbered over the whole debate: those of round 2 first, then those of each revision
 /// and, in extended rounds, the reasons of the voters and the judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,58 +118,92 @@ pub(super) struct ArenaCritique {
     pub(super) id: String,
     /// The round in which it was made.
     pub(super) round: u32,
+    /// The stage of the proposal that it is about.
+    pub(super) stage: usize,
     pub(super) from: CritiqueSource,
     pub(super) to: usize,
     /// `None` for the reasons of voters and judge.
     pub(super) severity: Option<f64>,
     pub(super) issues: Vec<String>,
     pub(super) suggestions: Vec<String>,
-    /// What its author said last of the revisions; `None` if it never did.
-    pub(super) verdict: Option<CritiqueVerdict>,
-    /// The stage of the proposal that this was said of. Critics judge while the next version is written.
-    judged_stage: Option<usize>,
+    /// What its author said of the revisions, each with the stage of the proposal that it is about. Critics judge while the next
+    /// version is written.
+    verdicts: Vec<(usize, CritiqueVerdict)>,
+}
+
+/// What became of a critique: an answer to it, or its author's verdict.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CritiqueStep<'l> {
+    /// The round of the version that it is about.
+    pub(super) round: u32,
+    /// `None` for an answer.
+    pub(super) status: Option<CritiqueStatus>,
+    pub(super) text: &'l str,
 }
 
 impl ArenaCritique {
     /// The label of its author, or `judge`.
     pub(super) fn author<'a>(&self, log: &'a ArenaLog<'_>) -> &'a str {
-        match self.from {
-            CritiqueSource::Peer(place) | CritiqueSource::Voter(place, _) => log.label(place),
-            CritiqueSource::Judge => "judge",
-        }
+        self.from.agent().map_or("judge", |place| log.label(place))
+    }
+
+    /// What its author said last of the revisions; `None` if it never did.
+    pub(super) fn verdict(&self) -> Option<&CritiqueVerdict> {
+        self.verdicts.last().map(|(_, verdict)| verdict)
     }
 
     /// Whether its author has called it resolved.
     pub(super) fn is_resolved(&self) -> bool {
-        self.verdict.as_ref().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved)
+        self.verdict().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved)
     }
 
-    /// Whether it names anything and its author has not called it resolved.
+    /// Whether it has an issue and its author has not called it resolved.
     pub(super) fn is_open(&self) -> bool {
-        !self.is_resolved() && (!self.issues.is_empty() || !self.suggestions.is_empty())
+        !self.is_resolved() && !self.issues.is_empty()
     }
 
-    /// The round of the proposal that its author judged last.
-    pub(super) fn judged_round(&self, log: &ArenaLog<'_>) -> Option<u32> {
-        Some(log.held_at(self.judged_stage?, self.to)?.round)
+    /// The round of the version that it is about.
+    pub(super) fn version(&self, log: &ArenaLog<'_>) -> u32 {
+        log.held_at(self.stage, self.to).map_or(self.round, |held| held.round)
     }
 
     /// Whether its author judged the proposal as it is now.
     pub(super) fn is_judged_now(&self, log: &ArenaLog<'_>) -> bool {
         let last = log.stages.len().saturating_sub(1);
-        self.judged_stage.is_some_and(|stage| log.is_unchanged(stage, last, self.to))
+        self.verdicts.last().is_some_and(|(stage, _)| log.is_unchanged(*stage, last, self.to))
     }
 
     pub(super) fn is_by_peer(&self) -> bool {
         matches!(self.from, CritiqueSource::Peer(_))
     }
 
-    /// The last answer that the criticized agent gave, and its round.
-    pub(super) fn answer<'a>(&self, log: &'a ArenaLog<'_>) -> Option<(u32, &'a str)> {
-        let said = log.stages.iter().rev().filter_map(|stage| stage.held_by(self.to));
-        let mut answers = said.flat_map(|held| held.said.addressed.iter().map(|answer| (held.round, answer)));
-        let (round, answer) = answers.find(|(_, answer)| answer.critique_id == self.id)?;
-        Some((round, answer.how.trim()))
+    /// Every answer to it and every verdict on it, in the order of the versions that they are about: a verdict of the round in which an
+    /// answer was given is about the version before.
+    pub(super) fn steps<'l>(&'l self, log: &'l ArenaLog<'_>) -> Vec<CritiqueStep<'l>> {
+        let held = log.stages.iter().enumerate().filter(|(at, _)| log.is_new(*at, self.to));
+        let held = held.filter_map(|(at, stage)| Some((at, stage.held_by(self.to)?)));
+        let answers =
+            held.flat_map(|(at, held)| held.said.addressed.iter().map(move |said| (at, held, said)));
+        let answers = answers.filter(|(.., said)| said.critique_id == self.id).map(|(at, held, said)| {
+            (at, CritiqueStep { round: held.round, status: None, text: said.how.trim() })
+        });
+        let verdicts = self.verdicts.iter().filter_map(|(at, verdict)| {
+            let round = log.held_at(*at, self.to)?.round;
+            Some((*at, CritiqueStep { round, status: Some(verdict.status), text: verdict.why.trim() }))
+        });
+        let mut steps: Vec<(usize, CritiqueStep<'l>)> = answers.chain(verdicts).collect();
+        // A round may have two stages: a revision, and a challenge that follows it.
+        steps.sort_by_key(|(at, step)| (*at, step.status.is_some()));
+        steps.into_iter().map(|(_, step)| step).collect()
+    }
+
+    /// The last answer to it, or the last verdict on it.
+    pub(super) fn last_step<'l>(
+        &'l self,
+        log: &'l ArenaLog<'_>,
+        is_verdict: bool,
+    ) -> Option<CritiqueStep<'l>> {
+        self.steps(log).into_iter().rfind(|step| step.status.is_some() == is_verdict)
     }
 }
 
@@ -204,8 +251,7 @@ impl<'a> ArenaLog<'a> {
                 }
                 let stage = self.read_stage(phase, turn)?;
                 self.stages.push(stage);
-                self.read_verdicts();
-                self.read_new_critiques();
+                self.read_reviews(turn.phase.round);
             }
             ArenaPhase::Critique => self.read_critiques(turn)?,
             ArenaPhase::Compare => self.checks.extend(ConvergenceCheck::read(self, turn)?),
@@ -229,15 +275,18 @@ impl<'a> ArenaLog<'a> {
             let value = reply_value(turn, &agent.seat.id);
             held.push(match value {
                 Some(value) => {
-                    let said = match before {
-                        None => RevisionReply::from(ProposalReply::deserialize(value)?),
-                        Some(_) => self.verified(place, round, RevisionReply::deserialize(value)?),
+                    // A reply is read as the type that it was checked as.
+                    let said = match phase {
+                        ArenaPhase::Propose => ProposalReply::deserialize(value)?.into(),
+                        _ => RevisionReply::deserialize(value)?,
                     };
+                    let (said, unverified) = self.verified(place, round, said);
                     let conflicts =
                         said.conflicts_with.iter().filter_map(|label| self.place(label)).collect();
                     let substance = [normalized(&said.position), normalized(&said.proposal)];
                     let text = normalized(&said.text());
-                    Some(HeldProposal { said, text, substance, round, stage, carried: false, conflicts })
+                    let carried = false;
+                    Some(HeldProposal { said, text, substance, round, stage, carried, conflicts, unverified })
                 }
                 None => last.map(|last| {
                     let asked = turn.asks.iter().any(|ask| ask.seat == agent.seat.id);
@@ -249,10 +298,20 @@ impl<'a> ArenaLog<'a> {
     }
 
     /// A revision without what was not asked for or does not verify: ids that its author was not shown, labels of nobody else, and
-    /// words that do not occur.
-    fn verified(&self, place: usize, round: u32, mut said: RevisionReply) -> RevisionReply {
+    /// words that do not occur. The causes that do not verify stand beside it.
+    fn verified(&self, place: usize, round: u32, mut said: RevisionReply) -> (RevisionReply, Vec<String>) {
         let causes = self.causes(place, round);
-        said.changed_because.retain(|cause| self.is_cause(&causes, cause));
+        let mut unverified = Vec::new();
+        said.changed_because.retain(|cause| {
+            let is_cause = self.is_cause(&causes, cause);
+            if !is_cause {
+                let is_shown = causes.iter().any(|(id, _)| id == cause.bare_id());
+                let what =
+                    if is_shown { " with words that do not occur there" } else { ", which it was not shown" };
+                unverified.push(format!("{}{what}", self.cause_name(cause)));
+            }
+            is_cause
+        });
         let mut answered: Vec<String> = Vec::new();
         said.addressed.retain(|answer| {
             let is_first = !answered.contains(&answer.critique_id);
@@ -274,7 +333,7 @@ impl<'a> ArenaLog<'a> {
         said.critiques
             .retain(|critique| is_asked && is_other(&critique.label) && !critique.issue.trim().is_empty());
         said.conflicts_with.retain(|label| is_other(label));
-        said
+        (said, unverified)
     }
 
     /// What the agents said of each other's proposals in round 2, in the order in which they were asked.
@@ -288,52 +347,34 @@ impl<'a> ArenaLog<'a> {
                 |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
             let (issues, suggestions) = (texts(said.issues), texts(said.suggestions));
             let (from, severity) = (CritiqueSource::Peer(from), Some(said.severity));
-            self.add_critique(turn.phase.round, from, to, severity, issues, suggestions);
+            self.add_critique((turn.phase.round, 0), from, to, severity, issues, suggestions);
         }
         Ok(())
     }
 
-    /// What the critics say of the proposals before the last stage.
-    fn read_verdicts(&mut self) {
-        let held: Vec<&HeldProposal> = self.newly_held().map(|(_, held)| held).collect();
-        let verdicts: Vec<CritiqueVerdict> =
-            held.into_iter().flat_map(|held| held.said.verdicts.clone()).collect();
-        let before = self.stages.len().checked_sub(2);
-        for verdict in verdicts {
+    /// What the agents say in the last stage, in seat order, of the proposals before it: verdicts on their critiques, and new ones.
+    fn read_reviews(&mut self, round: u32) {
+        let last = self.stages.len().saturating_sub(1);
+        let shown = last.saturating_sub(1);
+        let places = self.in_seat_order().into_iter().filter(|place| self.is_new(last, *place));
+        let said = places.filter_map(|place| Some((place, &self.proposal(place)?.said)));
+        let said: Vec<(usize, Vec<CritiqueVerdict>, Vec<NewCritique>)> =
+            said.map(|(place, said)| (place, said.verdicts.clone(), said.critiques.clone())).collect();
+        for verdict in said.iter().flat_map(|(_, verdicts, _)| verdicts) {
             let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
-            if let Some(critique) = judged {
-                critique.judged_stage = before;
-                critique.verdict = Some(verdict);
-            }
+            judged.into_iter().for_each(|critique| critique.verdicts.push((shown, verdict.clone())));
+        }
+        for (from, made) in said.iter().flat_map(|(from, _, made)| made.iter().map(|made| (*from, made))) {
+            let Some(to) = self.place(&made.label) else { continue };
+            let (from, issues) = (CritiqueSource::Peer(from), vec![made.issue.trim().to_owned()]);
+            self.add_critique((round, shown), from, to, Some(made.severity), issues, Vec::new());
         }
     }
 
-    /// The critiques that came with the revisions of the last stage, in seat order.
-    fn read_new_critiques(&mut self) {
-        let Some(round) = self.stages.last().map(|stage| stage.round) else { return };
-        let mut made = Vec::new();
-        for (place, held) in self.newly_held() {
-            for critique in &held.said.critiques {
-                let to = self.place(&critique.label);
-                made.extend(to.map(|to| (place, to, critique.severity, critique.issue.trim().to_owned())));
-            }
-        }
-        for (from, to, severity, issue) in made {
-            self.add_critique(round, CritiqueSource::Peer(from), to, Some(severity), vec![issue], Vec::new());
-        }
-    }
-
-    /// What was said in the last stage, in seat order.
-    fn newly_held(&self) -> impl Iterator<Item = (usize, &HeldProposal)> {
-        let stage = self.stages.len().saturating_sub(1);
-        let places = self.in_seat_order().into_iter();
-        let held = places.filter_map(|place| Some((place, self.proposal(place)?)));
-        held.filter(move |(_, held)| held.stage == stage)
-    }
-
+    /// Adds a critique that was made in a round of the proposals of a stage.
     fn add_critique(
         &mut self,
-        round: u32,
+        (round, stage): (u32, usize),
         from: CritiqueSource,
         to: usize,
         severity: Option<f64>,
@@ -344,13 +385,13 @@ impl<'a> ArenaLog<'a> {
         self.critiques.push(ArenaCritique {
             id,
             round,
+            stage,
             from,
             to,
             severity,
             issues,
             suggestions,
-            verdict: None,
-            judged_stage: None,
+            verdicts: Vec::new(),
         });
     }
 
@@ -376,8 +417,9 @@ impl<'a> ArenaLog<'a> {
             let given = given.filter(|(_, issues)| !issues.is_empty());
             reasons.extend(given.map(|(to, issues)| (CritiqueSource::Judge, to, issues, judgement.round)));
         }
+        let stage = vote.stage;
         for (from, to, issues, round) in reasons {
-            self.add_critique(round, from, to, None, issues, Vec::new());
+            self.add_critique((round, stage), from, to, None, issues, Vec::new());
         }
     }
 
@@ -395,25 +437,26 @@ impl<'a> ArenaLog<'a> {
         Ok(JudgeRound { round, orders, result: JudgeResult::of(sheets) })
     }
 
-    /// The critiques that an agent is to answer in the next stage. In an extended round these are the reasons of the last vote and judge,
-    /// and the critiques that came after them.
-    pub(super) fn due_answers(&self, place: usize, is_extended: bool) -> Vec<&ArenaCritique> {
+    /// The critiques that an agent is to answer in the next stage: all that are open, the reasons of the last vote and judge, and, once,
+    /// suggestions without an issue.
+    pub(super) fn due_answers(&self, place: usize) -> Vec<&ArenaCritique> {
         let last_vote = self.votes.last().map_or(0, |vote| vote.round);
         let is_due = |critique: &&ArenaCritique| {
-            let is_late = critique.round > REFINEMENT && critique.round >= last_vote;
-            critique.to == place && critique.is_open() && (is_late || !is_extended)
+            let is_late = critique.is_by_peer() || critique.round >= last_vote;
+            let is_suggested = !critique.suggestions.is_empty() && critique.stage + 1 == self.stages.len();
+            critique.to == place && is_late && (critique.is_open() || is_suggested)
         };
         self.critiques.iter().filter(is_due).collect()
     }
 
-    /// Whether a revision of this round may criticize the others: they are shown, and a revision follows that can answer.
+    /// Whether a revision of this round may criticize the others: they are shown, and a revision follows in which they can answer.
     pub(super) fn takes_critiques(&self, round: u32) -> bool {
-        self.stages.len() > 1 && !(REFINEMENT..=JUDGING).contains(&round)
+        self.stages.len() > 1 && round < REFINEMENT
     }
 
     /// What an agent may name as the cause of a change in the next stage: each id with the text that the agent reads there.
     pub(super) fn causes(&self, place: usize, round: u32) -> Vec<(String, String)> {
-        let due = self.due_answers(place, round > JUDGING).into_iter();
+        let due = self.due_answers(place).into_iter();
         let critiques = due.map(|critique| (critique.id.clone(), critique.text()));
         let items =
             self.context.iter().filter(|item| self.agents.get(place).is_some_and(|agent| item.is_for(agent)));
@@ -448,12 +491,23 @@ impl<'a> ArenaLog<'a> {
 
     /// Whether a declared cause is one of these, with words of it.
     pub(super) fn is_cause(&self, causes: &[(String, String)], declared: &ChangeCause) -> bool {
-        let id = declared.id.trim().trim_matches(['[', ']']);
+        let id = declared.bare_id();
         let mut named = causes.iter().filter(|(one, _)| one == id);
         match self.item(id) {
             Some(_) => named.next().is_some() && self.is_item_quoted(id, &declared.quote),
             None => named.any(|(_, text)| self.quoted.is_quoted(&declared.quote, text)),
         }
+    }
+
+    /// What a declared cause names: an agent, or an id in brackets.
+    fn cause_name(&self, declared: &ChangeCause) -> String {
+        let id = declared.bare_id();
+        if self.place(id).is_some() { id.to_owned() } else { format!("[{id}]") }
+    }
+
+    /// A declared cause that verifies, as reports cite it.
+    pub(super) fn cited_cause(&self, declared: &ChangeCause) -> String {
+        format!("{}: \"{}\"", self.cause_name(declared), declared.quote.trim())
     }
 
     /// The critiques by an agent that it is to judge in the next stage: all that are open, as soon as a proposal was revised.
@@ -614,6 +668,10 @@ impl<'a> ArenaLog<'a> {
         self.agents.iter().position(|agent| is_label(label, &agent_name(&agent.label)))
     }
 
+    pub(super) fn seat_id(&self, place: usize) -> Option<String> {
+        self.agents.get(place).map(|agent| agent.seat.id.clone())
+    }
+
     pub(super) fn label(&self, place: usize) -> &str {
         self.agents.get(place).map_or("", |agent| agent.label.as_str())
     }
@@ -629,7 +687,7 @@ impl<'a> ArenaLog<'a> {
 
     /// Several agents as prompts and warnings name them.
     pub(super) fn names(&self, places: &[usize]) -> String {
-        places.iter().map(|place| self.name(*place)).collect::<Vec<_>>().join(", ")
+        joined(&places.iter().map(|place| self.name(*place)).collect::<Vec<_>>())
     }
 
     /// The places of the agents in seat order.

@@ -28,6 +28,7 @@ use asks::ArenaAsks;
 use log::ArenaLog;
 
 mod asks;
+mod citable;
 mod closing;
 mod context;
 mod convergence;
@@ -110,14 +111,14 @@ agon_core::protocol_options! {
         convergence_threshold: f64 = Float(0.0, 1.0), "0.85",
             "how similar the clerk must find every two proposals for them to converge, if nobody sees a conflict";
         max_extended_rounds: u32 = Int(0, 5), "2",
-            "the most rounds after the judge, when neither vote nor judge decides";
+            "the most further rounds (a revision, a vote, the judge) while the judge's best is neither the vote's winner nor ahead by `judge_gap`";
         max_concurrent_proposals: Option<u32> = Int(1, 64), "",
             "how many proposals may be under way at once; by default all";
         max_concurrent_critiques: Option<u32> = Int(1, 64), "",
             "how many critiques may be under way at once; by default all";
         max_concurrent_revisions: Option<u32> = Int(1, 64), "",
             "how many revisions may be under way at once; by default all";
-        embeddings: String = Text, "",
+        embeddings: String = Model, "",
             "the embeddings whose similarity the report shows beside the clerk's; they decide nothing";
         no_knowledge: bool = Flag, "false", "do not look up what earlier debates decided";
         no_memory: bool = Flag, "false", "do not look up what the agents remember";
@@ -277,7 +278,7 @@ impl Protocol for Arena {
             }
             ArenaPhase::Compare => after_sorting(&log, round),
             ArenaPhase::Vote if log.votes.last().is_none_or(|vote| !vote.is_quorum()) => closing::close(&log),
-            ArenaPhase::Vote => ArenaAsks::new(&log)?.judge(round.max(JUDGING)),
+            ArenaPhase::Vote => ArenaAsks::new(&log)?.judge(round + 1),
             ArenaPhase::Judge if closing::continues(&log) => {
                 log.add_decision_critiques();
                 ArenaAsks::new(&log)?.revise(round + 1)
@@ -310,7 +311,8 @@ fn after_sorting(log: &ArenaLog<'_>, round: u32) -> Result<Step, Corrupt> {
     }
 }
 
-/// The round of the vote on the proposals of a round.
+/// The round of the vote on the proposals of a round. Vote and judge have rounds of their own after an extended revision, too, so that
+/// a round has either proposals or votes.
 fn vote_round(round: u32) -> u32 {
-    if round <= REFINEMENT { VOTING } else { round }
+    if round <= REFINEMENT { VOTING } else { round + 1 }
 }

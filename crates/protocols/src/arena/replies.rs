@@ -17,6 +17,7 @@ use super::log::{ArenaLog, agent_name};
 use super::voting::ABSTAIN;
 use crate::clerk::CLERK;
 use crate::prompt::{entry_question, list_values, schema_of};
+use crate::quotes::QUOTE_EXACTLY;
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +50,7 @@ pub(super) struct ProposalClaim {
 }
 
 /// A proposal as it is revised, refined, or held against a challenge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct RevisionReply {
     /// Which critiques of your proposal are right, which are not, and what do you take from the other agents? At most 150 words.
     #[serde(default)]
@@ -93,11 +94,18 @@ pub(super) struct RevisionReply {
 /// What made an agent change its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ChangeCause {
-    /// Which critique, piece of context or agent is it? Its id or label.
+    /// Whose words are they? The id, or the agent, as you were shown it.
     pub(super) id: String,
-    /// Which words of it made you change? Copy them exactly.
+    /// Which words made you change? Copy them exactly.
     #[schemars(length(max = 1000))]
     pub(super) quote: String,
+}
+
+impl ChangeCause {
+    /// The id without brackets.
+    pub(super) fn bare_id(&self) -> &str {
+        self.id.trim().trim_matches(['[', ']'])
+    }
 }
 
 /// How a critique was answered.
@@ -156,18 +164,7 @@ pub(super) struct NewCritique {
 impl From<ProposalReply> for RevisionReply {
     fn from(first: ProposalReply) -> Self {
         let ProposalReply { proposal, position, claims, confidence } = first;
-        Self {
-            analysis: String::new(),
-            changed_because: Vec::new(),
-            proposal,
-            position,
-            claims,
-            confidence,
-            addressed: Vec::new(),
-            verdicts: Vec::new(),
-            critiques: Vec::new(),
-            conflicts_with: Vec::new(),
-        }
+        Self { proposal, position, claims, confidence, ..Self::default() }
     }
 }
 
@@ -266,6 +263,15 @@ impl PairRelation {
             Self::Conflict => "conflict",
         }
     }
+
+    /// What two proposals with this relation do, in words.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Same => "are the same",
+            Self::Compatible => "are compatible",
+            Self::Conflict => "conflict",
+        }
+    }
 }
 
 /// A vote.
@@ -281,7 +287,7 @@ pub(super) struct VoteReply {
     pub(super) reason: String,
     /// Whose proposal is the best?
     pub(super) choice: String,
-    /// How likely is it that your choice is the best proposal, from 0 to 1?
+    /// How likely is it that your choice is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) confidence: f64,
 }
@@ -436,12 +442,9 @@ pub(super) struct SimilarityReply {
     pub(super) similarity: Vec<Vec<f64>>,
 }
 
-pub(super) fn proposal_schema() -> Arc<ReplySchema> {
-    Arc::new(schema_of::<ProposalReply>("proposal"))
-}
-
-pub(super) fn critique_schema() -> Arc<ReplySchema> {
-    Arc::new(schema_of::<CritiqueReply>("critique"))
+/// A schema that is the same in every debate.
+pub(super) fn plain_schema<T: JsonSchema>(name: &str) -> Arc<ReplySchema> {
+    Arc::new(schema_of::<T>(name))
 }
 
 /// The schema of one agent's revision. It has no field for what there is not: critiques to answer, critiques to judge, or proposals
@@ -500,10 +503,6 @@ pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
         draft.set(list, "minItems", names.len());
     }
     draft.finish()
-}
-
-pub(super) fn context_schema() -> Arc<ReplySchema> {
-    Arc::new(schema_of::<ContextReply>("context"))
 }
 
 /// The schema of a matrix that compares so many texts.
@@ -625,7 +624,7 @@ fn check_causes(log: &ArenaLog<'_>, ask: &Ask, round: u32, said: &RevisionReply)
     let causes = log.causes(place, round);
     match said.changed_because.iter().find(|cause| !log.is_cause(&causes, cause)) {
         Some(ChangeCause { id, quote }) => Err(ReplyFault::Unverified(format!(
-            "`changed_because`: {quote:?} does not occur in {id:?} as it was shown to you"
+            "`changed_because`: {quote:?} does not occur in {id:?} as it was shown to you ({QUOTE_EXACTLY})"
         ))),
         None => Ok(()),
     }
@@ -635,7 +634,7 @@ fn check_critique(said: &CritiqueReply) -> Result<(), ReplyFault> {
     let has_issue = said.issues.iter().any(|issue| !issue.trim().is_empty());
     match said.severity > 0.0 && !has_issue {
         true => Err(ReplyFault::Invalid(format!(
-            "`severity` is {}, so `issues` must name at least one",
+            "`severity` is {}, so `issues` must name at least one; if nothing is wrong, set `severity` to 0",
             said.severity
         ))),
         false => Ok(()),

@@ -2,25 +2,31 @@
 //! proposals came together, what the trickster and the observer found, what was read and cited, every proposal and critique, and the
 //! team and its ratings.
 
-use agon_core::wording::{capitalized, counted, heading, joined, number_word, rounds, score, seat_name};
+use agon_core::wording::{
+    capitalized, counted, heading, joined, number_word, rounds, score, seat_name, sentences,
+};
 use agon_core::{
     ChartPoint, LevelBars, Outline, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection,
     RoundChart, SectionKind, Status, Termination, VerdictTone,
 };
 
+use indexmap::IndexSet;
+
+use super::context::ContextKind;
 use super::convergence::ConvergenceCheck;
-use super::log::{ArenaLog, agent_name};
+use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep, agent_name};
 use super::replies::{CriteriaScores, PairRelation};
 use super::rhetoric::{LANGUAGES, RhetoricKind};
 use super::team::SeatingReason;
 use super::trickster::ChallengeResult;
 use super::verdict::{
-    ArenaAgreement, ArenaBallot, ArenaCheck, ArenaContext, ArenaCritiqueEntry, ArenaJudgement, ArenaPair,
-    ArenaProposal, ArenaRhetoric, ArenaRound, ArenaRoundResult, ArenaTally, ArenaVerdict,
+    ArenaAgreement, ArenaBallot, ArenaCheck, ArenaContext, ArenaJudgement, ArenaPair, ArenaProposal,
+    ArenaRhetoric, ArenaRound, ArenaRoundResult, ArenaTally, ArenaVerdict,
 };
 use super::view::stage_names;
 use super::voting::ABSTAIN;
 use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN, closing};
+use crate::quotes::is_same_text;
 
 /// The report of a debate with this verdict.
 pub(super) struct ArenaReport<'a> {
@@ -35,8 +41,9 @@ impl ArenaReport<'_> {
             let details = [self.convergence(), self.trickster(), self.rhetoric(), self.critiques()];
             return Outline { details: details.into_iter().flatten().collect(), ..Outline::default() };
         }
-        let details = [self.vote(), self.judge(), self.rounds(), self.convergence(), self.trickster()];
+        let details = [self.vote(), self.judge(), self.decisions(), self.rounds(), self.convergence()];
         let more = [
+            self.trickster(),
             self.rhetoric(),
             self.context(),
             self.proposals(),
@@ -46,7 +53,7 @@ impl ArenaReport<'_> {
         ];
         Outline {
             answer: vec![self.decision()],
-            body: self.open_critiques().into_iter().collect(),
+            body: [self.claims(), self.open_critiques()].into_iter().flatten().collect(),
             details: details.into_iter().chain(more).flatten().collect(),
             ..Outline::default()
         }
@@ -72,47 +79,60 @@ impl ArenaReport<'_> {
         let (position, answer) = (self.verdict.position.as_deref(), self.verdict.answer.as_deref());
         let is_new = |position: &&str| answer.is_none_or(|answer| !answer.starts_with(position));
         let texts = position.filter(is_new).into_iter().chain(answer).filter(|text| !text.is_empty());
-        blocks.extend(texts.map(|text| ReportBlock::Prose(text.to_owned())));
+        let texts: Vec<&str> = texts.collect();
+        blocks.extend((!texts.is_empty()).then(|| ReportBlock::Prose(texts.join("\n\n"))));
         ReportSection::new(kind, "Decision", blocks)
     }
 
-    /// The critiques of the winning proposal that the critic has not called resolved.
+    /// The claims of the winning proposal, which may refer to them. The full report has them with the proposals.
+    fn claims(&self) -> Option<ReportSection> {
+        let winner = self.verdict.winner.as_ref()?;
+        let proposal = self.verdict.proposals.iter().find(|proposal| proposal.label == *winner)?;
+        let claims = vec![claim_items(proposal, self.log)];
+        (!proposal.claims.is_empty()).then(|| part("What it rests on", claims).only(ReportLength::Short))
+    }
+
+    /// The critiques of the winning proposal that the critics have not called resolved: what is left of each by its author's last
+    /// word, and what happened since.
     fn open_critiques(&self) -> Option<ReportSection> {
-        let open = self.verdict.critiques.iter().filter(|one| self.verdict.unresolved.contains(&one.id));
-        let items = open.map(|critique| ReportItem {
-            who: Some(format!("[{}] {}", critique.id, agent(&critique.from))),
-            text: critique.issues.iter().chain(&critique.suggestions).cloned().collect::<Vec<_>>().join(" "),
-            note: Some(self.what_became(critique)),
-        });
-        let items: Vec<ReportItem> = items.collect();
-        let line = "Critiques of the decision that the critic has not called resolved:";
+        let open = self.log.critiques.iter().filter(|one| self.verdict.unresolved.contains(&one.id));
+        let items: Vec<ReportItem> = open.map(|critique| self.open_critique(critique)).collect();
+        let line = "Critiques of the decision that the critics have not called resolved:";
         let blocks = || vec![ReportBlock::Line(line.into()), ReportBlock::Items(items.clone())];
         (!items.is_empty()).then(|| part("What is still open", blocks()))
     }
 
-    /// The last answer to a critique and its author's last verdict, each with the version that it is about.
-    fn what_became(&self, critique: &ArenaCritiqueEntry) -> String {
-        let steps = critique.steps().into_iter().map(|(what, text)| match text {
-            "" => what,
-            text => format!("{what}: {text}"),
-        });
-        let mut parts: Vec<String> = steps.collect();
-        let last = self.log.stages.last().map(|stage| stage.round);
-        let is_judged_now = || {
-            let mut all = self.log.critiques.iter().filter(|one| one.id == critique.id);
-            all.any(|one| one.is_judged_now(self.log))
+    fn open_critique(&self, critique: &ArenaCritique) -> ReportItem {
+        let (from, to) = (agent(critique.author(self.log)), self.log.name(critique.to));
+        let steps = critique.steps(self.log);
+        let judged = steps.iter().rposition(|step| step.status.is_some());
+        let last = judged.and_then(|at| steps.get(at));
+        let whole =
+            critique.issues.iter().chain(&critique.suggestions).cloned().collect::<Vec<_>>().join(" ");
+        let (who, text) = match last.filter(|step| !step.text.is_empty()) {
+            Some(step) => (format!("{from}, on the version of round {}", step.round), step.text.to_owned()),
+            None => (from.clone(), whole),
         };
-        if parts.is_empty() {
-            let is_late = last.is_some_and(|last| critique.round >= last);
-            let why = if is_late { ": it came with the last revision" } else { "" };
-            parts.push(format!("Not answered{why}"));
-        } else if critique.verdict.is_none() {
-            parts.push(format!("{} has not said whether that resolves it", agent(&critique.from)));
-        } else if !is_judged_now() {
-            parts.push(format!("{} has not judged the last version", agent(&critique.from)));
-        }
-        let parts: Vec<&str> = parts.iter().map(|part| part.trim_end_matches('.')).collect();
-        parts.join(". ")
+        let since = steps.iter().skip(judged.map_or(0, |at| at + 1));
+        let told =
+            |step: &CritiqueStep<'_>| format!("{}: {}", step_name(critique, step, self.log), step.text);
+        let mut parts: Vec<String> = since.map(told).collect();
+        let stages = self.log.stages.iter().enumerate();
+        let revised = stages.filter(|(at, _)| self.log.is_revised(*at, critique.to));
+        let revised = revised.last().map_or(0, |(_, stage)| stage.round);
+        let is_late = self.log.stages.last().is_some_and(|stage| critique.round >= stage.round);
+        parts.extend(match (last, critique.is_judged_now(self.log), parts.is_empty()) {
+            (Some(_), true, _) => None,
+            (Some(_), _, true) => Some(format!(
+                "{to} revised its proposal in round {revised}; {from} gave no verdict on that version"
+            )),
+            (Some(_), _, false) => Some(format!("{from} gave no verdict on the last version")),
+            (None, _, false) => Some(format!("{from} has not said whether that resolves it")),
+            (None, _, true) if is_late => Some("Not answered: it came with the last revision".to_owned()),
+            (None, _, true) => Some("Not answered".to_owned()),
+        });
+        let note = Some(sentences(&parts)).filter(|note| !note.is_empty());
+        ReportItem { who: Some(format!("[{}] {who}", critique.id)), text, note }
     }
 
     /// A decision is good news if the debate is complete and vote and judge agree.
@@ -137,12 +157,50 @@ impl ArenaReport<'_> {
                 "Round {round} changed no proposal and brought no new critique, so the revisions ended there."
             )
         }));
-        let extended = Some(u64::from(self.verdict.extended_rounds)).filter(|rounds| *rounds > 0);
-        sentences.extend(extended.map(|rounds| format!("It took {}.", counted(rounds, "extended round"))));
+        sentences.extend(self.extension());
         if self.verdict.winner.is_some() && self.status() != Some(Status::Complete) {
             sentences.push("The debate is incomplete: weigh the decision accordingly.".into());
         }
         sentences.join(" ")
+    }
+
+    /// Which extended rounds there were, why each came, and what vote and judge came to before the first.
+    fn extension(&self) -> Option<String> {
+        let count = usize::try_from(self.verdict.extended_rounds).ok().filter(|count| *count > 0)?;
+        let all = &self.verdict.rounds;
+        let decisions: Vec<&ArenaRound> = all.iter().filter(|round| round.phase.info().is_closing).collect();
+        let judged = |at: usize| decisions.get(2 * at + 1).map_or(u32::MAX, |judged| judged.round);
+        let reasons: Vec<(Vec<u32>, String)> = (0..count)
+            .filter_map(|at| {
+                let mut held: Vec<u32> = all.iter().map(|round| round.round).collect();
+                held.retain(|round| *round > judged(at) && *round <= judged(at + 1));
+                held.dedup();
+                Some((held, self.why_extended(decisions.get(2 * at)?)))
+            })
+            .collect();
+        let parts = reasons.chunk_by(|(_, one), (_, other)| one == other).map(|same| {
+            let held: Vec<u32> = same.iter().flat_map(|(held, _)| held.iter().copied()).collect();
+            let why = same.first().map_or("", |(_, why)| why.as_str());
+            format!("{}, because {why}", rounds(&held))
+        });
+        Some(format!(
+            "It took {}: {}. Before that: vote: {}; judge: {}.",
+            counted(count as u64, "extended round"),
+            parts.collect::<Vec<_>>().join("; "),
+            round_result(decisions.first()?),
+            round_result(decisions.get(1)?)
+        ))
+    }
+
+    /// Why this vote and the judgement after it did not end the debate.
+    fn why_extended(&self, vote: &ArenaRound) -> String {
+        let near =
+            || format!("the judge put no proposal more than {} ahead", score(self.log.options.judge_gap));
+        match &vote.result {
+            ArenaRoundResult::Vote { hollow: true, .. } => "the vote was hollow".to_owned(),
+            ArenaRoundResult::Vote { reached: true, .. } => format!("vote and judge differed and {}", near()),
+            _ => format!("the vote reached no {} and {}", self.kind(), near()),
+        }
     }
 
     fn by_vote(&self, winner: &str) -> Vec<String> {
@@ -173,9 +231,11 @@ impl ArenaReport<'_> {
         }
         sentences.push(match &self.verdict.judge {
             None => "No judge was heard.".to_owned(),
-            Some(judge) if judge.agrees_with_vote != Some(true) => {
-                format!("The judge does not agree: {}.", first_place(judge))
-            }
+            Some(judge) if judge.agrees_with_vote != Some(true) => match ranked_first(judge) {
+                // Its own ranking may agree.
+                Some(_) => format!("{}.", capitalized(&first_place(judge))),
+                None => format!("The judge does not agree: {}.", first_place(judge)),
+            },
             Some(judge) if judge.top.is_none() => {
                 format!("The judge's first place is a tie that includes it: {}.", agents(&judge.first))
             }
@@ -204,7 +264,7 @@ impl ArenaReport<'_> {
 
     fn by_judge(&self) -> Vec<String> {
         let judge = self.verdict.judge.as_ref();
-        let ahead = judge.map_or(String::new(), |judge| format!(", {} points ahead", score(judge.margin)));
+        let ahead = judge.map_or(String::new(), |judge| format!(", {}", points_ahead(judge)));
         let voted_for = self.verdict.tally.first().filter(|_| self.verdict.consensus.reached);
         let vote = match (judge.and_then(|judge| judge.agrees_with_vote), voted_for) {
             (Some(true), _) => "The vote agrees.".to_owned(),
@@ -265,17 +325,29 @@ impl ArenaReport<'_> {
     /// Who made a consensus that not every agent voted for, and why they are enough: "After 8 rounds two of three agents...".
     pub(super) fn consensus_of_some(&self, rounds: u32) -> String {
         let consensus = &self.verdict.consensus;
-        let votes = self.verdict.tally.first().map_or(0, |group| group.votes);
+        let first = self.verdict.tally.first();
+        let (all, votes) = (number_word(consensus.agents), first.map_or(0, |group| group.votes));
+        let decided = self.log.votes.last().zip(closing::final_judgement(self.log));
+        let is_torn = decided.is_some_and(|(vote, judged)| !closing::is_early_stop(self.log, vote, judged));
+        if is_torn && self.verdict.extended_rounds > 0 {
+            let (names, _) = first.map(|group| chosen(group, &self.verdict.votes)).unwrap_or_default();
+            return format!(
+                "After {}, with no extended round left, {} of {all} agents vote for {}; the judge's scores differ, and the {} decides.",
+                counted(u64::from(rounds), "round"),
+                number_word(votes),
+                names.join(" or "),
+                self.log.options.decide.as_str()
+            );
+        }
         let rule = match consensus.kind {
             ConsensusRule::Majority => "more than half of the votes cast, which is enough",
             ConsensusRule::Supermajority => "at least two thirds of the votes cast, which is enough",
             ConsensusRule::Unanimous => "all votes cast",
         };
         format!(
-            "After {} {} of {} agents vote for the same: {rule}.",
+            "After {} {} of {all} agents vote for the same: {rule}.",
             counted(u64::from(rounds), "round"),
-            number_word(votes),
-            number_word(consensus.agents)
+            number_word(votes)
         )
     }
 
@@ -302,7 +374,7 @@ impl ArenaReport<'_> {
         let bars = self.verdict.tally.iter().map(|group| {
             let share = group.share.map_or(String::new(), |share| format!(" ({})", percent(share)));
             let (value, written) = (group.votes as f64, format!("{}{share}", group.votes));
-            ReportBar { name: agents(&group.labels), value, written }
+            ReportBar { name: group_name(group, votes), value, written }
         });
         let mut blocks = vec![ReportBlock::Table(rows), ReportBlock::Bars(bars.collect())];
         let seated = self.verdict.consensus.agents;
@@ -377,30 +449,73 @@ fn abstentions(ballots: &[ArenaBallot]) -> usize {
     ballots.iter().filter(|ballot| ballot.choice == ABSTAIN).count()
 }
 
-/// "2 votes for Agent A, 1 vote for Agent B and 1 abstention".
-fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> String {
+/// The agents of a group whose own proposals got a vote, and the others.
+fn chosen(group: &ArenaTally, ballots: &[ArenaBallot]) -> (Vec<String>, Vec<String>) {
+    let is_chosen = |label: &&String| ballots.iter().any(|ballot| ballot.choice == **label);
+    let (chosen, others): (Vec<&String>, Vec<&String>) = group.labels.iter().partition(is_chosen);
+    let names = |labels: Vec<&String>| labels.into_iter().map(|label| agent(label)).collect();
+    (names(chosen), names(others))
+}
+
+/// "Agent A (Agent C is counted as the same)", "Agent A or Agent C (counted as the same)".
+fn group_name(group: &ArenaTally, ballots: &[ArenaBallot]) -> String {
+    let (chosen, others) = chosen(group, ballots);
+    match (chosen.as_slice(), others.as_slice()) {
+        ([only], []) | ([], [only]) => only.clone(),
+        (all, []) | ([], all) => format!("{} (counted as the same)", all.join(" or ")),
+        (chosen, others) => {
+            let are = if others.len() == 1 { "is" } else { "are" };
+            format!("{} ({} {are} counted as the same)", chosen.join(" or "), joined(others))
+        }
+    }
+}
+
+/// "2 votes for Agent A (Agent C is counted as the same), 1 vote for Agent B and 1 abstention".
+pub(super) fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> String {
     let groups = groups.iter().filter(|group| group.votes > 0);
-    let mut parts: Vec<String> = groups
-        .map(|group| format!("{} for {}", counted(group.votes as u64, "vote"), agents(&group.labels)))
-        .collect();
+    let told = |group: &ArenaTally| {
+        format!("{} for {}", counted(group.votes as u64, "vote"), group_name(group, ballots))
+    };
+    let mut parts: Vec<String> = groups.map(told).collect();
     let abstained = abstentions(ballots) as u64;
     parts.extend((abstained > 0).then(|| counted(abstained, "abstention")));
     if parts.is_empty() { "nobody voted".into() } else { joined(&parts) }
 }
 
-/// "the judge puts Agent A first, 1.00 points ahead", in both orders with both leads, or what the tie is between.
-fn first_place(judge: &ArenaJudgement) -> String {
+/// The best of these proposals that is not the judge's first.
+fn next_best<'s>(top: &str, scores: impl Iterator<Item = (&'s str, f64)>) -> String {
+    let others = scores.filter(|(label, _)| *label != top);
+    let best = others.reduce(|best, other| if other.1 > best.1 { other } else { best });
+    best.map_or(String::new(), |(label, _)| agent(label))
+}
+
+/// "1.00 points ahead of Agent B".
+fn points_ahead(judge: &ArenaJudgement) -> String {
+    let scores = judge.scores.iter().map(|one| (one.label.as_str(), one.score));
+    let next = next_best(judge.top.as_deref().unwrap_or_default(), scores);
+    format!("{} points ahead of {next}", score(judge.margin))
+}
+
+/// "the judge puts Agent A first, 1.00 points ahead of Agent B", in both orders with both leads, or what the tie is between.
+pub(super) fn first_place(judge: &ArenaJudgement) -> String {
     let first = agents(&judge.first);
+    let (puts, ranking) = match ranked_first(judge) {
+        Some(other) => {
+            let ranking = format!(", and the scores count; its own ranking puts {} first", agent(other));
+            ("the judge's scores put", ranking)
+        }
+        None => ("the judge puts", String::new()),
+    };
     match (&judge.top, judge.consistent) {
         (Some(top), Some(true)) => {
             let leads: Vec<String> = judge.orders.iter().map(|order| score(order.lead(top))).collect();
             format!(
-                "the judge puts {first} first in both orders, {} points ahead, {} by the mean scores",
+                "{puts} {first} first in both orders, {} points ahead of the next, and by the mean scores {}{ranking}",
                 joined(&leads),
-                score(judge.margin)
+                points_ahead(judge)
             )
         }
-        (Some(_), _) => format!("the judge puts {first} first, {} points ahead", score(judge.margin)),
+        (Some(_), _) => format!("{puts} {first} first, {}{ranking}", points_ahead(judge)),
         (None, Some(false)) => format!(
             "the judge's first place depends on the order in which it read the proposals, which is a tie between {first}"
         ),
@@ -408,12 +523,22 @@ fn first_place(judge: &ArenaJudgement) -> String {
     }
 }
 
+/// What the judge itself ranks first, in every order, if its scores put another one first.
+fn ranked_first(judge: &ArenaJudgement) -> Option<&str> {
+    let top = judge.top.as_ref()?;
+    let mut firsts = judge.orders.iter().map(|order| order.ranking.first());
+    let first = firsts.next()??;
+    (first != top && firsts.all(|other| other == Some(first))).then_some(first)
+}
+
 /// What the judge puts first, whether the vote agrees, and who judged.
 fn judge_sentence(judge: &ArenaJudgement) -> String {
-    let agreement = match judge.agrees_with_vote {
-        Some(true) => " That agrees with the vote.",
-        Some(false) => " That does not agree with the vote.",
-        None => "",
+    let agreement = match (judge.agrees_with_vote, ranked_first(judge)) {
+        (Some(true), None) => " That agrees with the vote.",
+        (Some(false), None) => " That does not agree with the vote.",
+        (Some(true), Some(_)) => " The scores agree with the vote.",
+        (Some(false), Some(_)) => " The scores do not agree with the vote.",
+        (None, _) => "",
     };
     let orders = match judge.orders.len() {
         1 => "",
@@ -421,6 +546,9 @@ fn judge_sentence(judge: &ArenaJudgement) -> String {
     };
     format!("{}.{agreement}{orders} The judge is {}.", capitalized(&first_place(judge)), judge.model)
 }
+
+/// What stands after a conflict that is declared with a version that has changed since.
+const LATE: &str = " (does not count)";
 
 /// A list of findings in the short report is cut here.
 const FINDINGS_MAX: usize = 6;
@@ -433,24 +561,26 @@ impl ArenaReport<'_> {
         label.map_or_else(|| seat.to_owned(), |label| self.seated(label))
     }
 
-    /// How votes and judgements moved if there was more than one vote; in the full report every phase.
+    /// Every phase.
     fn rounds(&self) -> Option<ReportSection> {
-        let all = &self.verdict.rounds;
-        let table = |is_shown: &dyn Fn(&ArenaRound) -> bool| {
-            let mut rows = table_head(&["Round", "Phase", "Absent", "Result"]);
-            for round in all.iter().filter(|round| is_shown(round)) {
-                let absent: Vec<String> = round.absent.iter().map(|name| attendee(name)).collect();
-                let number = round.round.to_string();
-                rows.push(vec![number, round.phase.as_str().into(), absent.join(", "), round_result(round)]);
-            }
-            vec![ReportBlock::Table(rows)]
-        };
-        let votes = all.iter().filter(|round| round.phase == ArenaPhase::Vote).count();
-        let mut blocks = vec![ReportBlock::In(ReportLength::Full, table(&|_| true))];
-        let decisions = table(&|round| round.phase.info().is_closing);
-        blocks.extend((votes > 1).then_some(ReportBlock::In(ReportLength::Short, decisions)));
-        let shown = if votes > 1 { ReportLength::Any } else { ReportLength::Full };
-        (!all.is_empty()).then(|| part("Round by round", blocks).only(shown))
+        self.phases("Round by round", &|_| true).map(|section| section.only(ReportLength::Full))
+    }
+
+    /// How votes and judgements moved, if there was more than one vote.
+    fn decisions(&self) -> Option<ReportSection> {
+        let votes = self.verdict.rounds.iter().filter(|round| round.phase == ArenaPhase::Vote).count();
+        let section = self.phases("Votes and judgements", &|round| round.phase.info().is_closing);
+        section.filter(|_| votes > 1).map(|section| section.only(ReportLength::Short))
+    }
+
+    fn phases(&self, title: &str, is_shown: &dyn Fn(&ArenaRound) -> bool) -> Option<ReportSection> {
+        let mut rows = table_head(&["Round", "Phase", "Absent", "Result"]);
+        for round in self.verdict.rounds.iter().filter(|round| is_shown(round)) {
+            let absent: Vec<String> = round.absent.iter().map(|name| attendee(name)).collect();
+            let number = round.round.to_string();
+            rows.push(vec![number, round.phase.as_str().into(), absent.join(", "), round_result(round)]);
+        }
+        (rows.len() > 1).then(|| part(title, vec![ReportBlock::Table(rows)]))
     }
 
     /// How similar the proposals were after each revision, what stood against convergence, how pairs moved, and which proposals changed
@@ -465,7 +595,11 @@ impl ArenaReport<'_> {
         }
         let bars = checks.iter().zip(&names).filter_map(|(check, name)| {
             let value = check.agreement_min?;
-            Some(ReportBar { name: name.clone(), value, written: score(value) })
+            Some(ReportBar {
+                name: name.clone(),
+                value,
+                written: format!("{} ({})", score(value), least_pairs(check)),
+            })
         });
         let bars: Vec<ReportBar> = bars.collect();
         if !bars.is_empty() {
@@ -481,8 +615,9 @@ impl ArenaReport<'_> {
                 false => "",
             };
             blocks.push(ReportBlock::Line(format!(
-                "The score is how similar the clerk finds the two proposals that are least similar, from 0 to 1; two that conflict count \
-                 as 0. They have converged at {} or more, if no agent declares a conflict.{late}",
+                "The score is how similar the clerk finds the two proposals that are least similar, which stand beside it, from 0 to 1; \
+                 two that conflict count as 0, however close the others are. They have converged at {} or more, if no agent declares a \
+                 conflict.{late}",
                 score(threshold)
             )));
             blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
@@ -503,6 +638,11 @@ impl ArenaReport<'_> {
         let is_shown = !checks.is_empty() || changes.is_some();
         blocks.extend(changes.map(ReportBlock::Line));
         let mut full = vec![check_table(checks, &names)];
+        full.extend(checks.iter().any(|check| check.stability_min.is_none()).then(|| {
+            let line = "Stability is how similar the proposals are to their last versions. Where one changed, only embeddings can say so \
+                        (`--embeddings`; `embeddings/lexical`, which counts words, is not asked); otherwise it is unknown.";
+            ReportBlock::Line(line.into())
+        }));
         if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
             full.push(ReportBlock::Line(format!(
                 "How the clerk relates the proposals of round {}:",
@@ -573,19 +713,27 @@ impl ArenaReport<'_> {
             others.sort_unstable();
             others
         };
-        let names =
-            |places: &[usize]| joined(&places.iter().map(|place| self.log.name(*place)).collect::<Vec<_>>());
+        let counts = |place: usize, other: usize| check.conflicts.contains(&(place, other));
+        let all = declared.iter().flat_map(|(place, others)| others.iter().map(|other| (*place, *other)));
+        let (counting, late): (Vec<_>, Vec<_>) = all.partition(|(place, other)| counts(*place, *other));
+        let late_mark = if late.is_empty() { "" } else { LATE };
         let declarers: Vec<usize> = declared.iter().map(|(place, _)| *place).collect();
         let all_seen = (0..self.log.agents.len()).filter(|place| !seen_with(*place).is_empty());
-        let is_same = all_seen.eq(declarers.iter().copied())
+        let is_same = (counting.is_empty() || late.is_empty())
+            && all_seen.eq(declarers.iter().copied())
             && declared.iter().all(|(place, others)| seen_with(*place) == *others);
         Some(match (is_same, declarers.len() == self.log.agents.len(), declarers.len()) {
-            (true, true, 2) => "both agents declare the same".to_owned(),
-            (true, true, count) => format!("all {} agents declare the same", number_word(count)),
-            (true, false, _) => format!("{} declare the same", names(&declarers)),
+            (true, true, 2) => format!("both agents declare the same{late_mark}"),
+            (true, true, count) => format!("all {} agents declare the same{late_mark}", number_word(count)),
+            (true, false, _) => format!("{} declare the same{late_mark}", self.log.names(&declarers)),
             (false, ..) => {
                 let each = declared.iter().map(|(place, others)| {
-                    format!("{} declares a conflict with {}", self.log.name(*place), names(others))
+                    let others = others.iter().map(|other| {
+                        let mark = if counts(*place, *other) { "" } else { LATE };
+                        format!("{}{mark}", self.log.name(*other))
+                    });
+                    let others = joined(&others.collect::<Vec<_>>());
+                    format!("{} declares a conflict with {others}", self.log.name(*place))
                 });
                 each.collect::<Vec<_>>().join("; ")
             }
@@ -601,12 +749,24 @@ impl ArenaReport<'_> {
             let stages = log.stages.iter().enumerate().skip(1);
             let kept = stages
                 .filter(|(at, _)| log.is_revised(*at, place) && name(*at, place) == name(at - 1, place));
-            let rounds = kept.filter_map(|(_, stage)| {
-                let answered = stage.held_by(place)?.said.addressed.iter();
-                let ids: Vec<String> = answered.map(|answer| answer.critique_id.clone()).collect();
-                let answers =
-                    if ids.is_empty() { String::new() } else { format!(" (answers {})", joined(&ids)) };
-                Some(format!("round {}{answers}", stage.round))
+            let kept = kept.filter_map(|(at, stage)| {
+                let before = &log.stages.get(at - 1)?.held_by(place)?.said;
+                Some((stage.round, before, &stage.held_by(place)?.said))
+            });
+            let kept: Vec<_> = kept.collect();
+            // A round may have two stages: a revision and a challenge.
+            let rounds = kept.chunk_by(|(one, ..), (other, ..)| one == other).map(|same| {
+                let has_same_text = same.iter().all(|(_, before, now)| {
+                    is_same_text(&before.position, &now.position)
+                        && is_same_text(&before.proposal, &now.proposal)
+                });
+                let mut notes: Vec<String> = Vec::from_iter(has_same_text.then(|| "its claims only".into()));
+                let answered = same.iter().flat_map(|(.., now)| &now.addressed);
+                let ids: IndexSet<String> = answered.map(|answer| answer.critique_id.clone()).collect();
+                let ids = Vec::from_iter(ids);
+                notes.extend((!ids.is_empty()).then(|| format!("answers {}", joined(&ids))));
+                let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+                format!("round {}{notes}", same.first().map_or(0, |(round, ..)| *round))
             });
             let rounds: Vec<String> = rounds.collect();
             (!rounds.is_empty()).then(|| format!("{} in {}", log.name(place), joined(&rounds)))
@@ -630,7 +790,15 @@ impl ArenaReport<'_> {
         // Nobody is named if all agents agree.
         let is_part = (1..self.verdict.proposals.len()).contains(&check.agents.len());
         let whose = if is_part { format!(", {}", agents(&check.agents)) } else { String::new() };
-        let found = if check.hollow { "hollow" } else { "not hollow" };
+        let measured = check.signals.iter().filter(|signal| signal.value.is_some()).count();
+        let found = match (check.hollow, measured) {
+            (true, _) => "hollow".to_owned(),
+            (false, all) if all == check.signals.len() => "not hollow".to_owned(),
+            (false, 1) => "not hollow by the one signal that could be measured".to_owned(),
+            (false, some) => {
+                format!("not hollow by the {} signals that could be measured", number_word(some))
+            }
+        };
         let result = match check.came_to {
             Some(ChallengeResult::Left) => "challenged, and the agreement was left",
             Some(ChallengeResult::Unknown) => "challenged, and nobody said whether they still agree",
@@ -690,9 +858,11 @@ impl ArenaReport<'_> {
 
     /// What was found before the debate and who cites it; in the short report only what is cited.
     fn context(&self) -> Option<ReportSection> {
-        let all = &self.verdict.context;
+        // What the person attached has a section of its own, in every protocol.
+        let is_found = |piece: &&ArenaContext| piece.item.kind != ContextKind::Attached;
+        let all: Vec<&ArenaContext> = self.verdict.context.iter().filter(is_found).collect();
         let cited = all.iter().filter(|item| !item.cited_by.is_empty());
-        let mut short: Vec<ReportItem> = cited.map(context_item).collect();
+        let mut short: Vec<ReportItem> = cited.map(|piece| context_item(piece)).collect();
         let uncited = (all.len() - short.len()) as u64;
         let pieces = counted(uncited, if short.is_empty() { "piece" } else { "other piece" });
         short.extend(
@@ -701,7 +871,7 @@ impl ArenaReport<'_> {
         );
         let line =
             "Found before the debate and shown to the agents as untrusted material: nobody has checked it.";
-        let full = vec![ReportBlock::Items(all.iter().map(context_item).collect())];
+        let full = vec![ReportBlock::Items(all.iter().map(|piece| context_item(piece)).collect())];
         let blocks = vec![
             ReportBlock::Line(line.into()),
             ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(short)]),
@@ -726,22 +896,16 @@ impl ArenaReport<'_> {
         );
         let texts = [&proposal.position, &proposal.proposal].into_iter().filter(|text| !text.is_empty());
         let mut blocks: Vec<ReportBlock> = texts.map(|text| ReportBlock::Prose(text.clone())).collect();
-        let claims = proposal.claims.iter().map(|claim| ReportItem {
-            who: None,
-            text: claim.claim.trim().to_owned(),
-            note: Some(match claim.evidence.trim() {
-                "" => "No evidence given".into(),
-                evidence => format!("Evidence: {evidence}"),
-            }),
-        });
-        blocks.push(ReportBlock::Items(claims.collect()));
+        blocks.push(claim_items(proposal, self.log));
         ReportBlock::Group { title: self.seated(&proposal.label), badges, blocks }
     }
 
     fn critiques(&self) -> Option<ReportSection> {
-        let groups: Vec<ReportBlock> = self.verdict.critiques.iter().map(critique_group).collect();
+        let all = &self.log.critiques;
+        let groups: Vec<ReportBlock> =
+            all.iter().map(|critique| critique_group(critique, self.log)).collect();
         let section = || part("Critiques and what became of them", groups).folded().only(ReportLength::Full);
-        (!self.verdict.critiques.is_empty()).then(section)
+        (!all.is_empty()).then(section)
     }
 
     /// The team; in the short report only if an agent was picked rather than named.
@@ -802,8 +966,11 @@ fn round_result(round: &ArenaRound) -> String {
             format!("{least}{}", if *converged { ", converged" } else { "" })
         }
         ArenaRoundResult::Vote { votes, tally, .. } => tally_sentence(tally, votes),
-        ArenaRoundResult::Judgement { judge_top, margin, .. } => match (judge_top, margin) {
-            (Some(top), Some(margin)) => format!("{} first, {} ahead", agent(top), score(*margin)),
+        ArenaRoundResult::Judgement { judge_top, margin, scores } => match (judge_top, margin) {
+            (Some(top), Some(margin)) => {
+                let scores = scores.iter().flatten().map(|one| (one.label.as_str(), one.score));
+                format!("{} first, {} ahead of {}", agent(top), score(*margin), next_best(top, scores))
+            }
             (None, Some(_)) => "a tie".into(),
             (_, None) => "not heard".into(),
         },
@@ -840,23 +1007,73 @@ fn context_item(piece: &ArenaContext) -> ReportItem {
     }
 }
 
-fn critique_group(critique: &ArenaCritiqueEntry) -> ReportBlock {
-    let (from, to) = (agent(&critique.from), agent(&critique.to));
+/// What a proposal rests on. Words that do not occur in what the evidence names are marked.
+fn claim_items(proposal: &ArenaProposal, log: &ArenaLog<'_>) -> ReportBlock {
+    let marked = |evidence: &str| {
+        let quotes = log.evidence_quotes(evidence).into_iter().filter(|(_, is_found)| !is_found);
+        let false_quotes: Vec<String> = quotes.map(|(quote, _)| format!("\u{201c}{quote}\u{201d}")).collect();
+        match false_quotes.is_empty() {
+            true => format!("Evidence: {evidence}"),
+            false => {
+                let words = joined(&false_quotes);
+                format!("Evidence: {evidence} (unverified: what it names does not say {words})")
+            }
+        }
+    };
+    let claims = proposal.claims.iter().map(|claim| ReportItem {
+        who: None,
+        text: claim.claim.trim().to_owned(),
+        note: Some(match claim.evidence.trim() {
+            "" => "No evidence given".into(),
+            evidence => marked(evidence),
+        }),
+    });
+    ReportBlock::Items(claims.collect())
+}
+
+/// A critique, or a reason of a voter or the judge, with every answer and verdict.
+fn critique_group(critique: &ArenaCritique, log: &ArenaLog<'_>) -> ReportBlock {
+    let (from, to, round) = (agent(critique.author(log)), log.name(critique.to), critique.round);
+    let title = match critique.from {
+        CritiqueSource::Peer(_) => format!("{from} on {to}, round {round}"),
+        CritiqueSource::Voter(..) => format!("{from}'s reason for its vote, shown to {to}, round {round}"),
+        CritiqueSource::Judge => format!("The judge's reasons for its scores of {to}, round {round}"),
+    };
     let mut badges: Vec<String> = Vec::new();
     badges.extend(critique.severity.map(|severity| format!("severity {}", score(severity))));
-    badges.push(match critique.verdict.as_ref().map(|verdict| verdict.status) {
-        Some(status) => status.as_str().into(),
-        None => "not judged by its author".into(),
-    });
+    badges.extend(critique.is_by_peer().then(|| match critique.verdict() {
+        Some(verdict) => verdict.status.as_str().to_owned(),
+        None if critique.issues.is_empty() => "finds no issue".to_owned(),
+        None => "not judged by its author".to_owned(),
+    }));
+    let mut later = log.stages.iter().enumerate().filter(|(_, stage)| stage.round > critique.round);
+    let is_ignored = critique.is_by_peer()
+        && critique.is_open()
+        && critique.last_step(log, false).is_none()
+        && later.any(|(at, _)| log.is_new(at, critique.to));
+    badges.extend(is_ignored.then(|| format!("{to} never answered it")));
     let mut pairs = Vec::new();
-    for (name, texts) in [("Issue", &critique.issues), ("Suggestion", &critique.suggestions)] {
+    let first = if critique.is_by_peer() { "Issue" } else { "Reason" };
+    for (name, texts) in [(first, &critique.issues), ("Suggestion", &critique.suggestions)] {
         pairs.extend(texts.iter().map(|text| (name.to_owned(), text.trim().to_owned())));
     }
-    pairs.extend(critique.steps().into_iter().map(|(what, text)| (what, text.to_owned())));
+    let steps = critique.steps(log).into_iter();
+    pairs.extend(steps.map(|step| (step_name(critique, &step, log), step.text.to_owned())));
     ReportBlock::Group {
-        title: format!("[{}] {from} on {to}, round {}", critique.id, critique.round),
+        title: format!("[{}] {title}", critique.id),
         badges,
         blocks: vec![ReportBlock::Pairs(pairs)],
+    }
+}
+
+/// "Agent A answers in round 3", "Agent C calls it unresolved in the version of round 3".
+fn step_name(critique: &ArenaCritique, step: &CritiqueStep<'_>, log: &ArenaLog<'_>) -> String {
+    match step.status {
+        None => format!("{} answers in round {}", log.name(critique.to), step.round),
+        Some(status) => {
+            let (who, status) = (agent(critique.author(log)), status.as_str());
+            format!("{who} calls it {status} in the version of round {}", step.round)
+        }
     }
 }
 
@@ -912,7 +1129,7 @@ fn pair_paths(checks: &[ArenaCheck]) -> Vec<ReportItem> {
             let figures = run.iter().flat_map(|(check, _)| alike.iter().map(|pair| in_check(check, pair)));
             let figures: Vec<f64> = figures.filter_map(|pair| pair?.similarity).collect();
             let what = match run.first().and_then(|(_, relation)| *relation) {
-                Some(PairRelation::Same) => "the same".to_owned(),
+                Some(PairRelation::Same) => format!("the same ({})", figure_range(&figures)),
                 Some(PairRelation::Compatible) => format!("compatible ({})", figure_range(&figures)),
                 Some(PairRelation::Conflict) => "in conflict".to_owned(),
                 None => "not known".to_owned(),
@@ -936,6 +1153,21 @@ fn figure_range(figures: &[f64]) -> String {
     let least = score(figures.iter().copied().reduce(f64::min).unwrap_or_default());
     let most = score(figures.iter().copied().reduce(f64::max).unwrap_or_default());
     if least == most { least } else { format!("{least} to {most}") }
+}
+
+/// The two proposals that are least similar, or how many pairs are equally far apart: "A and C, B and C".
+fn least_pairs(check: &ArenaCheck) -> String {
+    let figure = |pair: &&ArenaPair| match pair.relation {
+        Some(PairRelation::Conflict) => Some(0.0),
+        _ => pair.similarity,
+    };
+    let least = check.pairs.iter().filter(|pair| figure(pair) == check.agreement_min);
+    let least: Vec<String> = least.map(|pair| format!("{} and {}", pair.a, pair.b)).collect();
+    match least.len() {
+        0..=2 => least.join(", "),
+        all if all == check.pairs.len() => "every two".to_owned(),
+        some => format!("{some} of {} pairs", check.pairs.len()),
+    }
 }
 
 fn pair_name(pair: &ArenaPair) -> String {

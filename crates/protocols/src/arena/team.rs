@@ -4,7 +4,7 @@ use agon_core::lesson::{AgentStanding, BRIER_UNKNOWN, RATING_INITIAL, STANDINGS}
 use agon_core::{Brief, BriefFile, Invalid, Request, Seat, SeededDraw, brief};
 use serde::{Deserialize, Serialize};
 
-use super::ArenaOptions;
+use super::{ArenaOptions, context};
 use crate::clerk::{CLERK, clerk_model};
 
 /// How many agents sit when one model is named.
@@ -33,7 +33,13 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     if request.question.trim().is_empty() {
         return Err(Invalid::new("the task is empty: agon arena \"TASK\""));
     }
-    if ArenaOptions::read(&request.options).weights().iter().sum::<f64>() <= 0.0 {
+    let options = ArenaOptions::read(&request.options);
+    if let Some(name) = context::pulse_names(&options).find(|name| name.contains(['/', '|'])) {
+        return Err(Invalid(format!(
+            "{name:?} is no name of a source of topics: name sections [pulse.NAME] of the configuration"
+        )));
+    }
+    if options.weights().iter().sum::<f64>() <= 0.0 {
         return Err(Invalid::new(
             "the weights of the judge's criteria are all 0: set one of weights.* above 0",
         ));

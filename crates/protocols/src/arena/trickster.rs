@@ -17,13 +17,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::cited_ids;
 use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
-use crate::quotes::{is_same_text, quoted_words};
-use crate::tools::named_items;
+use crate::quotes::is_same_text;
 
 /// What the trickster found.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,20 +158,10 @@ fn unverified(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakSha
     for (place, held) in holders {
         let shown = log.ids_shown(*place, held.round);
         for (_, evidence) in claims(held) {
-            let ids: Vec<String> = cited_ids(evidence)
-                .iter()
-                .filter(|cited| cited.bracketed && !cited.foreign)
-                .map(|cited| cited.id.to_uppercase())
-                .chain(named_items(&log.debate.brief, evidence))
-                .collect();
-            for id in &ids {
+            for id in log.evidence_ids(evidence) {
                 share.count(!shown.contains(&id.as_str()), log.label(*place), evidence);
             }
-            let sources: Vec<String> = ids.iter().filter_map(|id| log.cited_text(id)).collect();
-            let has_source = !sources.is_empty() || ids.iter().any(|id| log.item(id).is_some());
-            for quote in quoted_words(evidence).into_iter().filter(|_| has_source) {
-                let is_found = sources.iter().any(|source| log.quoted.is_quoted(quote, source))
-                    || ids.iter().any(|id| log.is_item_quoted(id, quote));
+            for (_, is_found) in log.evidence_quotes(evidence) {
                 share.count(!is_found, log.label(*place), evidence);
             }
         }

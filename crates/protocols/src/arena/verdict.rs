@@ -10,7 +10,6 @@ use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
 use super::replies::{
     CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
 };
-use super::report::agent;
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
 use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
@@ -269,27 +268,6 @@ pub(super) struct ArenaCritiqueEntry {
     pub(super) judged_round: Option<u32>,
 }
 
-impl ArenaCritiqueEntry {
-    /// The last answer to it and the last verdict on it in words, in the order of the versions that they are about: a verdict of the
-    /// round in which an answer was given is about the version before.
-    pub(super) fn steps(&self) -> Vec<(String, &str)> {
-        let of = |round: Option<u32>| round.map_or(String::new(), |round| format!(" of round {round}"));
-        let in_round = |round: Option<u32>| round.map_or(String::new(), |round| format!(" in round {round}"));
-        let answer = self.addressed.as_deref().map(|how| {
-            let what = format!("{} answers{}", agent(&self.to), in_round(self.addressed_round));
-            ((self.addressed_round, 0), (what, how.trim()))
-        });
-        let verdict = self.verdict.as_ref().map(|verdict| {
-            let (status, version) = (verdict.status.as_str(), of(self.judged_round));
-            let what = format!("{} calls it {status} in the proposal{version}", agent(&self.from));
-            ((self.judged_round, 1), (what, verdict.why.trim()))
-        });
-        let mut steps: Vec<_> = answer.into_iter().chain(verdict).collect();
-        steps.sort_by_key(|(order, _)| *order);
-        steps.into_iter().map(|(_, step)| step).collect()
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ArenaRound {
     pub(super) round: u32,
@@ -352,7 +330,7 @@ impl ArenaVerdict {
         let vote = log.votes.last();
         Self {
             winner: winner.as_ref().map(|winner| log.label(winner.place).to_owned()),
-            winner_seat: winner.as_ref().and_then(|winner| seat_id(log, winner.place)),
+            winner_seat: winner.as_ref().and_then(|winner| log.seat_id(winner.place)),
             answer: held.map(|held| held.said.proposal.trim().to_owned()),
             position: held.map(|held| held.said.position.trim().to_owned()),
             decided_by: winner.as_ref().map(|winner| winner.by),
@@ -380,17 +358,11 @@ impl ArenaVerdict {
             rounds: rounds(log),
         }
     }
-}
 
-impl ArenaVerdict {
     /// Whether every agent voted for one group of proposals.
     pub(super) fn is_backed_by_all(&self) -> bool {
         self.tally.iter().any(|group| group.votes == self.consensus.agents)
     }
-}
-
-fn seat_id(log: &ArenaLog<'_>, place: usize) -> Option<String> {
-    log.agents.get(place).map(|agent| agent.seat.id.clone())
 }
 
 fn consensus(log: &ArenaLog<'_>) -> ArenaConsensus {
@@ -407,7 +379,7 @@ fn consensus(log: &ArenaLog<'_>) -> ArenaConsensus {
 }
 
 /// The ballots of a vote, in seat order.
-fn ballots(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaBallot> {
+pub(super) fn ballots(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaBallot> {
     let given = log.in_seat_order().into_iter().filter_map(|place| {
         let (agent, ballot) = (log.agents.get(place)?, vote.ballot(place)?);
         Some(ArenaBallot {
@@ -423,18 +395,18 @@ fn ballots(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaBallot> {
     given.collect()
 }
 
-fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
+pub(super) fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
     let group = |(group, votes)| ArenaTally { labels: log.labels(group), votes, share: vote.share(group) };
     vote.tally().into_iter().map(group).collect()
 }
 
-fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
+pub(super) fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
     let label = |place: usize| log.label(place).to_owned();
     let mut models: Vec<&str> = judged.sheets.iter().map(|sheet| sheet.model.as_str()).collect();
     models.dedup();
     let scores = judged.scores.iter().map(|(place, score)| ArenaScore {
         label: label(*place),
-        seat: seat_id(log, *place),
+        seat: log.seat_id(*place),
         score: *score,
         criteria: CriteriaScores::from_list(judged.criteria(*place)),
         reasons: judged.reasons(*place),
@@ -508,7 +480,7 @@ fn ratings(log: &ArenaLog<'_>) -> Vec<ArenaRating> {
         rated.iter().filter(|other| other.agent == agent).map(|other| other.change).sum()
     };
     let rows = rated.iter().map(|rated| ArenaRating {
-        seat: seat_id(log, rated.place),
+        seat: log.seat_id(rated.place),
         agent: rated.agent.clone(),
         before: rated.before,
         after: rated.before + all_changes(&rated.agent),
@@ -553,21 +525,26 @@ fn rhetoric(log: &ArenaLog<'_>) -> Vec<ArenaRhetoric> {
             }
         }
     };
-    let (mut stages, mut votes) = (log.stages.iter(), log.votes.iter());
+    let (mut stages, mut votes) = (log.stages.iter().enumerate(), log.votes.iter());
     for turn in &log.debate.turns {
         let Some(phase) = ArenaPhase::parse(&turn.phase.name) else { continue };
+        let made = log.critiques.iter().filter(|one| one.is_by_peer() && one.round == turn.phase.round);
         match phase {
             ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
-                let held = stages.next().into_iter().flat_map(|stage| stage.held.iter().zip(&log.agents));
+                let Some((at, stage)) = stages.next() else { continue };
+                let held = stage.held.iter().zip(&log.agents);
                 for (held, agent) in held.filter_map(|(held, agent)| Some((held.as_ref()?, agent))) {
                     if held.round == turn.phase.round && !held.carried {
                         let said = [held.said.position.trim(), held.said.proposal.trim()].join("\n");
                         observe(turn, phase, &agent.label, &said);
                     }
                 }
+                for critique in made.filter(|one| one.stage + 1 == at) {
+                    observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
+                }
             }
             ArenaPhase::Critique => {
-                for critique in log.critiques.iter().filter(|one| one.is_by_peer()) {
+                for critique in made {
                     observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
                 }
             }
@@ -627,6 +604,7 @@ fn proposals(log: &ArenaLog<'_>) -> Vec<ArenaProposal> {
 }
 
 fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritiqueEntry {
+    let answer = critique.last_step(log, false);
     ArenaCritiqueEntry {
         id: critique.id.clone(),
         round: critique.round,
@@ -635,10 +613,10 @@ fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritique
         severity: critique.severity,
         issues: critique.issues.clone(),
         suggestions: critique.suggestions.clone(),
-        addressed: critique.answer(log).map(|(_, how)| how.to_owned()),
-        addressed_round: critique.answer(log).map(|(round, _)| round),
-        verdict: critique.verdict.clone(),
-        judged_round: critique.judged_round(log),
+        addressed: answer.map(|step| step.text.to_owned()),
+        addressed_round: answer.map(|step| step.round),
+        verdict: critique.verdict().cloned(),
+        judged_round: critique.last_step(log, true).map(|step| step.round),
     }
 }
 

@@ -1,8 +1,8 @@
 //! All that a reader may want to know of an arena: headline, who held what after each round, dissent, round summaries and quality
 //! checks.
 //!
-//! Before the vote an agent holds its own position; with the vote, the proposal that it votes for. In an extended round it keeps what
-//! it voted for until it votes again: it works on its own proposal because it is asked to, and that is no change of mind.
+//! What an agent proposes and what it votes for are kept apart, also in an extended round, which has both. Who abstains holds nothing
+//! in a vote.
 
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::counted;
@@ -14,14 +14,14 @@ use agon_core::{
 use serde::Deserialize;
 
 use super::closing::{self, ArenaDissent};
-use super::context::cited_ids;
+use super::context::ContextKind;
 use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, JudgeRound};
 use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
 use super::voting::{self, ABSTAIN, CastBallot, VoteRound};
 use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context};
-use crate::quotes::is_same_text;
+use crate::quotes::{is_same_text, quoted_words};
 use crate::sorting::{PositionGroup, PositionNames, Sorting};
 use crate::tools::SourceCitation;
 
@@ -39,6 +39,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
     let report = ArenaReport { log, verdict: &verdict };
     Ok(DebateView {
         votes: last_votes(log),
+        citable: log.citable(),
         headline: outcome.map_or_else(Headline::default, |outcome| headline(outcome, &verdict, &report)),
         outline: report.outline(),
         positions: position_history(log),
@@ -79,7 +80,7 @@ fn first_positions(log: &ArenaLog<'_>) -> Vec<Ballot> {
     places
         .filter_map(|place| {
             let answer = first.held_by(place)?.said.position.trim().to_owned();
-            Some(Ballot { seat: log.agents.get(place)?.seat.id.clone(), answer, stands_alone: false })
+            Some(Ballot { seat: log.seat_id(place)?, answer, stands_alone: false })
         })
         .collect()
 }
@@ -111,29 +112,40 @@ fn dissent_items(log: &ArenaLog<'_>, dissent: &[ArenaDissent]) -> Vec<ReportItem
     dissent.iter().map(item).collect()
 }
 
-/// Who held what after each round.
+/// Who held what: the proposals after each round in which any was made, and what each vote was for.
 fn position_history(log: &ArenaLog<'_>) -> PositionHistory {
     let names = stage_names(log);
-    let mut rounds: Vec<RoundPositions> = Vec::new();
-    for round in rounds_with_positions(log) {
-        let before = rounds.last();
-        let stands = log.in_seat_order().into_iter().filter_map(|place| {
-            let seat = &log.agents.get(place)?.seat.id;
-            seat_position(log, &names, place, round, before.and_then(|before| before.of(seat)))
+    let stages = log.stages.iter().enumerate();
+    let stages = stages.filter(|(at, _)| (0..log.agents.len()).any(|place| log.is_new(*at, place)));
+    let votes = log.votes.iter().enumerate().filter(|(_, vote)| vote.ballots.iter().any(Option::is_some));
+    let mut phases: Vec<(u32, Option<usize>)> = stages.map(|(_, stage)| (stage.round, None)).collect();
+    phases.extend(votes.map(|(at, vote)| (vote.round, Some(at))));
+    phases.sort_unstable();
+    phases.dedup();
+    let rounds = phases.into_iter().map(|(round, vote)| {
+        let stands = log.in_seat_order().into_iter().filter_map(|place| match vote {
+            Some(vote) => voted_position(log, &names, place, vote),
+            None => own_position(log, &names, place, round),
         });
-        let stands: Vec<SeatPosition> = stands.collect();
-        let vote = log.votes.iter().position(|vote| vote.round == round);
-        let mut held = RoundPositions { round, stands, ballots: vote.is_some(), ..RoundPositions::default() };
-        held.ruling = match vote {
+        let mut held =
+            RoundPositions { round, stands: stands.collect(), ballots: vote.is_some(), ruling: None };
+        // What a vote decided stands until the next one, whatever is held in between.
+        held.ruling = match vote.or_else(|| log.votes.iter().rposition(|vote| vote.round < round)) {
             Some(vote) => decided_name(log, &names, vote),
             None => held.plurality().map(str::to_owned),
         };
-        rounds.push(held);
-    }
+        held
+    });
     let last = log.votes.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
     let decided = last.and_then(|vote| decided_name(log, &names, vote));
     let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
-    PositionHistory { are_texts: true, rounds, decided, marks: judge_marks(log), near: None }
+    PositionHistory {
+        are_texts: true,
+        rounds: rounds.collect(),
+        decided,
+        marks: judge_marks(log),
+        near: None,
+    }
 }
 
 /// The name of a position, and whether it is unsorted.
@@ -152,9 +164,9 @@ pub(super) fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>>
             earlier.is_some_and(|held| is_same_text(&held.said.position, text(place)))
         };
         let keeps: Vec<bool> = holders.iter().map(is_kept).collect();
-        let named = names.next_round(&stage_sorting(log, at, &holders), &texts, &keeps);
+        let given = names.next_round(&stage_sorting(log, at, &holders), &texts, &keeps);
         let mut by_place: Vec<Option<NamedPosition>> = vec![None; log.agents.len()];
-        for (place, name) in holders.iter().zip(named) {
+        for (place, name) in holders.iter().zip(given) {
             let before = stages.last().and_then(|stage| stage.get(*place)?.clone());
             // A seat that says the same has not moved. If the sorting suggests otherwise, nothing is known.
             let name = match before.filter(|(before, _)| !log.is_revised(at, *place) && *before != name.0) {
@@ -170,9 +182,17 @@ pub(super) fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>>
     stages
 }
 
-/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others.
+/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others. The winner of the next vote comes
+/// first in its group, so that a new name has its words, which are the decision.
 fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting {
     let groups = log.same_groups(stage);
+    let vote = log.votes.iter().position(|vote| vote.stage >= stage);
+    let winner = vote.and_then(|vote| closing::winner_after(log, vote)).map(|winner| winner.place);
+    let in_order = |members: &[usize]| {
+        let mut places = members.to_vec();
+        places.sort_by_key(|place| Some(*place) != winner);
+        places
+    };
     let is_known = |one: &[usize], other: &[usize]| {
         let mut pairs = one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
         pairs.all(|(a, b)| log.relation(stage, a, b).is_some())
@@ -180,120 +200,131 @@ fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting
     let group = |members: &Vec<usize>| PositionGroup {
         statement: None,
         is_unsorted: groups.iter().any(|other| other != members && !is_known(members, other)),
-        members: members.iter().filter_map(|place| holders.iter().position(|one| one == place)).collect(),
+        members: in_order(members)
+            .iter()
+            .filter_map(|place| holders.iter().position(|one| one == place))
+            .collect(),
     };
     Sorting { groups: groups.iter().map(group).collect(), faults: Vec::new() }
 }
 
-/// The rounds in which anybody took a position.
-fn rounds_with_positions(log: &ArenaLog<'_>) -> Vec<u32> {
-    let stages = log.stages.iter().enumerate();
-    let stages = stages.filter(|(at, _)| (0..log.agents.len()).any(|place| log.is_new(*at, place)));
-    let votes = log.votes.iter().filter(|vote| vote.ballots.iter().any(Option::is_some));
-    let mut rounds: Vec<u32> =
-        stages.map(|(_, stage)| stage.round).chain(votes.map(|vote| vote.round)).collect();
-    rounds.sort_unstable();
-    rounds.dedup();
-    rounds
-}
-
-/// What an agent holds after a round.
-fn seat_position(
+/// The position that an agent's own proposal states after a round.
+fn own_position(
     log: &ArenaLog<'_>,
     names: &[Vec<Option<NamedPosition>>],
     place: usize,
     round: u32,
-    before: Option<&SeatPosition>,
 ) -> Option<SeatPosition> {
-    let agent = log.agents.get(place)?;
-    let vote = log.votes.iter().find(|vote| vote.round == round);
-    let ballot = vote.and_then(|vote| vote.ballot(place)).filter(|ballot| ballot.choice.is_some());
-    let has_voted = log
-        .votes
-        .iter()
-        .any(|vote| vote.round < round && vote.ballot(place).is_some_and(|ballot| ballot.choice.is_some()));
-    let name = |stage: usize, place: usize| names.get(stage)?.get(place)?.clone();
-    let last_stage = log.stages.iter().rposition(|stage| stage.round <= round);
-    let own = last_stage.and_then(|stage| Some((name(stage, place)?, stage)));
-    let (position, is_unsorted, confidence) = match (vote.zip(ballot), own, before) {
-        (Some((vote, ballot)), _, _) => (name(vote.stage, ballot.choice?)?.0, false, ballot.confidence),
-        (None, _, Some(before)) if has_voted || vote.is_some() => {
-            return Some(SeatPosition { change: None, ..before.clone() });
-        }
-        (None, Some(((name, is_unsorted), stage)), _) => {
-            (name, is_unsorted, log.stages.get(stage)?.held_by(place)?.said.confidence)
-        }
-        (None, None, _) => return None,
-    };
-    let is_revised = ballot.is_none() && is_revised_in(log, place, round);
-    let change = before
-        .filter(|before| is_revised || before.position != position)
-        .map(|_| change(log, place, round, ballot));
+    let stage = log.stages.iter().rposition(|stage| stage.round <= round)?;
+    let (position, is_unsorted) = named(names, stage, place)?;
+    let said = &log.stages.get(stage)?.held_by(place)?.said;
+    let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
+    let is_revised = stages.any(|(at, _)| log.is_revised(at, place));
     Some(SeatPosition {
-        seat: agent.seat.id.clone(),
-        label: Some(agent.label.clone()),
-        position,
+        words: Some(said.position.trim().to_owned()),
         is_unsorted,
-        confidence: Some(confidence),
-        change,
-        ..SeatPosition::default()
+        confidence: Some(said.confidence),
+        change: is_revised.then(|| revision_change(log, place, round)),
+        ..seat_position(log, place, position)?
     })
 }
 
-fn is_revised_in(log: &ArenaLog<'_>, place: usize, round: u32) -> bool {
-    let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
-    stages.any(|(at, _)| log.is_revised(at, place))
+/// The position that an agent votes for; `None` if it abstains or is absent. It is a change if it is not the agent's own, or if the
+/// agent voted for another proposal the last time. If it is the agent's own position, the words are its own, too.
+fn voted_position(
+    log: &ArenaLog<'_>,
+    names: &[Vec<Option<NamedPosition>>],
+    place: usize,
+    vote: usize,
+) -> Option<SeatPosition> {
+    let earlier = log.votes.get(..vote)?.iter().rev();
+    let last = earlier.filter_map(|vote| vote.ballot(place)?.choice).next().unwrap_or(place);
+    let vote = log.votes.get(vote)?;
+    let ballot = vote.ballot(place)?;
+    let choice = ballot.choice?;
+    let (position, _) = named(names, vote.stage, choice)?;
+    let is_moved = named(names, vote.stage, last).is_some_and(|(last, _)| last != position);
+    let is_own = named(names, vote.stage, place).is_some_and(|(own, _)| own == position);
+    let own = log.stages.get(vote.stage)?.held_by(place).filter(|_| is_own);
+    Some(SeatPosition {
+        words: own.map(|own| own.said.position.trim().to_owned()),
+        confidence: Some(ballot.confidence),
+        change: is_moved.then(|| vote_change(log, place, vote, ballot)),
+        ..seat_position(log, place, position)?
+    })
 }
 
-/// What a change cites: for a revision the causes that its author declares and that verify, and the critiques that it answers in
-/// words that it has not used before; for a vote the ids in its reason that the agent was shown.
-fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBallot>) -> PositionChange {
-    let mut sources: Vec<String> = Vec::new();
-    let (mut cited, reason) = match ballot {
-        Some(ballot) => {
-            let shown = log.ids_shown(place, round);
-            let ids = cited_ids(&ballot.reason).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
-            let ids = ids.map(|cited| cited.id.to_uppercase()).filter(|id| shown.contains(&id.as_str()));
-            let mut cited: Vec<String> = ids.map(|id| format!("[{id}]")).collect();
-            let items = log.items_shown(round);
-            let found = SourceCitation::in_text(&log.quoted, &log.debate.brief, items, &ballot.reason);
-            sources.extend(found.iter().map(|source| source.id.clone()));
-            cited.extend(found.into_iter().map(|source| source.cited));
-            (cited, Some(ballot.reason.clone()))
-        }
-        None => {
-            let stages = || log.stages.iter().filter_map(|stage| stage.held_by(place));
-            let said: Vec<_> = stages().filter(|held| held.round == round).map(|held| &held.said).collect();
-            let causes = said.iter().flat_map(|said| &said.changed_because).map(|cause| {
-                let id = cause.id.trim().trim_matches(['[', ']']);
-                let id = if log.place(id).is_some() { id.to_owned() } else { format!("[{id}]") };
-                format!("{id}: \"{}\"", cause.quote.trim())
-            });
-            let causes: Vec<String> = causes.collect();
-            let declared = said.iter().flat_map(|said| &said.changed_because);
-            sources.extend(declared.filter_map(|cause| log.item(&cause.id)).map(|item| item.id.clone()));
-            let earlier = || stages().filter(|held| held.round < round).flat_map(|held| &held.said.addressed);
-            let answers = said.iter().flat_map(|said| &said.addressed).filter(|answer| {
-                !earlier().any(|then| {
-                    then.critique_id == answer.critique_id && is_same_text(&then.how, &answer.how)
-                })
-            });
-            let answers = answers.map(|answer| format!("[{}]", answer.critique_id));
-            let answers: Vec<String> =
-                answers.filter(|id| !causes.iter().any(|cause| cause.starts_with(id))).collect();
-            ([causes, answers].concat(), said.last().map(|said| said.analysis.trim().to_owned()))
-        }
-    };
+fn named(names: &[Vec<Option<NamedPosition>>], stage: usize, place: usize) -> Option<NamedPosition> {
+    names.get(stage)?.get(place)?.clone()
+}
+
+fn seat_position(log: &ArenaLog<'_>, place: usize, position: String) -> Option<SeatPosition> {
+    let agent = log.agents.get(place)?;
+    let (seat, label) = (agent.seat.id.clone(), Some(agent.label.clone()));
+    Some(SeatPosition { seat, label, position, ..SeatPosition::default() })
+}
+
+/// What a revision cites: the causes that its author declares and that verify. That it answers a critique makes it no cause.
+fn revision_change(log: &ArenaLog<'_>, place: usize, round: u32) -> PositionChange {
+    let held =
+        log.stages.iter().filter(|stage| stage.round == round).filter_map(|stage| stage.held_by(place));
+    let held: Vec<_> = held.filter(|held| held.round == round).collect();
+    let (mut cited, mut sources) = (Vec::new(), Vec::new());
+    for cause in held.iter().flat_map(|held| &held.said.changed_because) {
+        cited.push(log.cited_cause(cause));
+        sources.extend(log.item(&cause.id).map(|item| item.id.clone()));
+    }
+    let mut unverified: Vec<String> = held.iter().flat_map(|held| held.unverified.clone()).collect();
+    unverified.dedup();
+    let change = position_change(cited, sources, held.last().map_or("", |held| &held.said.analysis));
+    PositionChange { unverified, ..change }
+}
+
+/// What a vote cites: the ids in its reason that the agent was shown, and the words of other proposals that it quotes.
+fn vote_change(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &CastBallot) -> PositionChange {
+    let (round, reason) = (vote.round, &ballot.reason);
+    let shown = log.ids_shown(place, round);
+    let found = SourceCitation::in_text(&log.quoted, &log.debate.brief, log.items_shown(round), reason);
+    let is_quoted = |id: &String| found.iter().any(|source| source.id == *id);
+    let ids = context::own_ids(reason).into_iter().filter(|id| shown.contains(&id.as_str()));
+    let ids: Vec<String> = ids.filter(|id| !is_quoted(id)).collect();
+    let sources = found.iter().map(|source| source.id.clone()).collect();
+    let cited =
+        ids.into_iter().map(|id| format!("[{id}]")).chain(found.into_iter().map(|source| source.cited));
+    let words = quoted_proposals(log, place, vote, ballot);
+    position_change(cited.chain(words).collect(), sources, reason)
+}
+
+/// The words of other proposals that a vote quotes. A vote has no field for them, so they stand in its analysis or in its reason.
+fn quoted_proposals(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &CastBallot) -> Vec<String> {
+    // Words of several proposals are those of the choice.
+    let others = ballot.choice.into_iter().chain(log.proposers()).filter(|other| *other != place);
+    let stage = log.stages.get(vote.stage);
+    let texts = others.filter_map(|other| Some((other, stage?.held_by(other)?.said.text())));
+    let texts: Vec<(usize, String)> = texts.collect();
+    let quotes = [&ballot.analysis, &ballot.reason].into_iter().flat_map(|text| quoted_words(text));
+    let cited = quotes.filter_map(|quote| {
+        let (author, _) = texts.iter().find(|(_, text)| log.quoted.is_quoted(quote, text))?;
+        Some(format!("{}: \"{}\"", log.name(*author), quote.trim()))
+    });
+    cited.collect()
+}
+
+fn position_change(mut cited: Vec<String>, sources: Vec<String>, reason: &str) -> PositionChange {
     cited.sort_unstable();
     cited.dedup();
-    PositionChange { cited, sources, reason: reason.filter(|reason| !reason.is_empty()) }
+    PositionChange {
+        cited,
+        sources,
+        reason: Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty()),
+        ..PositionChange::default()
+    }
 }
 
 /// The name of the proposal that a vote decided for, by arena's own rule.
 fn decided_name(log: &ArenaLog<'_>, names: &[Vec<Option<NamedPosition>>], vote: usize) -> Option<String> {
     let winner = closing::winner_after(log, vote)?;
-    let named = names.get(log.votes.get(vote)?.stage)?.get(winner.place)?.clone();
-    named.map(|(name, _)| name)
+    named(names, log.votes.get(vote)?.stage, winner.place).map(|(name, _)| name)
 }
 
 /// What the judge gave each proposal, by label, in each order in which it was asked.
@@ -324,15 +355,7 @@ fn round_summaries(log: &ArenaLog<'_>) -> Vec<RoundSummary> {
             Some(ArenaPhase::Compare) => checks.next().map(|check| check_summary(log, check)),
             Some(ArenaPhase::Vote) => votes.next().map(|vote| vote_summary(log, vote)),
             Some(ArenaPhase::Judge) => judgements.next().map(|judgement| judge_summary(log, judgement)),
-            Some(
-                ArenaPhase::Context
-                | ArenaPhase::Propose
-                | ArenaPhase::Critique
-                | ArenaPhase::Revise
-                | ArenaPhase::Challenge
-                | ArenaPhase::Refine,
-            )
-            | None => None,
+            _ => None,
         };
         let is_complete = turn.outstanding().next().is_none();
         summaries.extend(summary.filter(|_| is_complete).map(|made| RoundSummary { after_phases, ..made }));
@@ -415,7 +438,10 @@ fn judge_summary(log: &ArenaLog<'_>, judgement: &JudgeRound) -> RoundSummary {
         rows.push(vec![log.label(*place).to_owned(), format!("{score:.1}"), reasons]);
     }
     let result = match judged.top() {
-        Some(top) => format!("{} is best, {:.1} ahead", log.label(top), judged.margin),
+        Some(top) => {
+            let next = judged.ranking.get(1).map_or("", |next| log.label(*next));
+            format!("{} is best, {:.1} ahead of {next}", log.label(top), judged.margin)
+        }
         None => format!("a tie between {}", log.labels(&judged.first).join(" and ")),
     };
     let title = format!("Round {}: the judge: {result}", judgement.round);
@@ -471,8 +497,10 @@ fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     let wanted = context::sources(&log.options).len();
     let context =
         held(ArenaPhase::Context, "Round 0 gathers context: knowledge, memory, current topics", &|turn| {
-            let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
-            let (heard, sources, items) = (answered(turn), count(wanted, "source"), log.context.len());
+            // What the person attached is from no source.
+            let found = || log.context.iter().filter(|item| item.kind != ContextKind::Attached);
+            let cited = found().filter(|item| !item.cited_by(log).is_empty()).count();
+            let (heard, sources, items) = (answered(turn), count(wanted, "source"), found().count());
             (heard == wanted, format!("{heard} of {sources} answered, {items} found, {cited} cited"))
         });
     let context = if wanted == 0 { QualityCheck { met: None, ..context } } else { context };
@@ -490,7 +518,8 @@ fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     let critiques =
         held(ArenaPhase::Critique, "Round 2: every agent critiques each other agent's proposal", &|turn| {
             let due = log.proposers().len() * log.agents.len().saturating_sub(1);
-            let addressed = log.critiques.iter().filter(|critique| critique.answer(log).is_some()).count();
+            let of_round = log.critiques.iter().filter(|critique| critique.round == turn.phase.round);
+            let addressed = of_round.filter(|critique| critique.last_step(log, false).is_some()).count();
             let made = answered(turn);
             (made == due, format!("{made} of {}, {addressed} answered by id", count(due, "critique")))
         });

@@ -20,6 +20,7 @@ pub(super) struct CastBallot {
     /// `None` for an abstention.
     pub(super) choice: Option<usize>,
     pub(super) confidence: f64,
+    pub(super) analysis: String,
     pub(super) reason: String,
 }
 
@@ -48,6 +49,7 @@ impl VoteRound {
             ballots.push(said.map(|said| CastBallot {
                 choice: log.place(&said.choice),
                 confidence: said.confidence,
+                analysis: said.analysis,
                 reason: said.reason.trim().to_owned(),
             }));
         }
@@ -308,6 +310,13 @@ impl JudgeSheet {
 
     fn rank(&self, place: usize) -> usize {
         self.ranking.iter().position(|ranked| *ranked == place).unwrap_or(self.ranking.len())
+    }
+
+    /// The proposals by their scores, the best first.
+    pub(super) fn by_score(&self) -> Vec<usize> {
+        let mut places = self.ranking.clone();
+        places.sort_by(|a, b| by_score(self.score(*a), self.score(*b)));
+        places
     }
 
     /// Whether the ranking puts a proposal above one that has a better score.

@@ -14,7 +14,8 @@ use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, EndedPart};
 use super::positions::vote;
 use crate::panel::consensus::FindingState;
-use crate::panel::verdict::PanelVerdict;
+use crate::panel::figure;
+use crate::panel::verdict::{MajorityVerdict, PanelVerdict, VerdictDecision};
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -131,6 +132,7 @@ fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> A
         holders.len(),
         ladder.firsts.all.len()
     ));
+    decision.notes.extend(one_models_votes(ladder.debate, &holders));
     let first_holder = ladder.firsts.all.iter().find(|first| holders.contains(&first.seat));
     AskDecision {
         basis: Some(AnswerBasis::FirstRoundVote),
@@ -139,6 +141,16 @@ fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> A
         decided: held(position),
         ..decision
     }
+}
+
+/// A warning if one model gave all the votes that won.
+fn one_models_votes(debate: &Debate, holders: &[&str]) -> Option<String> {
+    let mut models = holders.iter().filter_map(|id| Some(agent(debate, debate.brief.seat(id)?)));
+    let model = models.next()?;
+    (holders.len() > 1 && models.all(|other| other == model)).then(|| {
+        let votes = holders.len();
+        format!("all {votes} votes for the answer are from {model}, whose agreement with itself shows little")
+    })
 }
 
 /// Why the first answers have no winner.
@@ -162,8 +174,8 @@ fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuli
     let is_enough = score >= stands_from - TOLERANCE;
     let mut findings = panel.verdict.critical_findings.iter();
     let adopted = findings.find(|finding| finding.state == FindingState::Adopted);
-    let mut why =
-        format!("the panel gives the answer {} of 5, {} is needed", figure(score), figure(stands_from));
+    let (who, given) = (scored_by(&panel.verdict.decision), figure(score));
+    let mut why = format!("{who} the answer {given} of 5, {} is needed", figure(stands_from));
     if let Some(finding) = adopted {
         why = format!("{why}; all judges hold a critical finding: {}", finding.finding);
     }
@@ -178,8 +190,18 @@ fn panel_score(panel: &EndedPart<PanelVerdict>) -> Option<f64> {
     panel.verdict.score().or_else(lowest)
 }
 
-fn figure(score: f64) -> String {
-    ((score * 100.0).round() / 100.0).to_string()
+/// Whose score that is, in words that the score follows.
+fn scored_by(decision: &VerdictDecision) -> String {
+    match decision {
+        VerdictDecision::Majority(MajorityVerdict { majority_judges, minority_judges, .. }) => {
+            let (with, all) = (majority_judges.len(), majority_judges.len() + minority_judges.len());
+            format!("a majority of {with} of {all} judges gives")
+        }
+        VerdictDecision::NoMajority(_) => {
+            "the judges have no majority, and the lowest of them gives".to_owned()
+        }
+        VerdictDecision::Consensus(_) | VerdictDecision::None(_) => "the panel gives".to_owned(),
+    }
 }
 
 /// "`--never-worse` keeps the plain first-round vote unless the debate's change is backed by evidenced flips."

@@ -1,23 +1,23 @@
 //! What the debaters still disagree about, and the files that the panel judges.
 
-use agon_core::wording::counted;
+use agon_core::wording::{counted, sentence};
 use agon_core::{Brief, BriefFile, NameMask, Outcome, PositionHistory, Status, Termination};
 
 use crate::deep::verdict::DeepVerdict;
 use crate::quotes::is_same_text;
 
-/// The points that stayed in dispute: the chair's list and the moderator's after the last round, without duplicates.
+/// The points that stayed in dispute: the chair's list, or the moderator's after the last round if the chair has none. The chair read
+/// the moderator's, so one point in two wordings is not listed twice.
 pub(super) fn contested(deep: &DeepVerdict) -> Vec<String> {
+    let listed = |points: &[String]| -> Vec<String> {
+        let points = points.iter().map(|point| point.trim().to_owned());
+        points.filter(|point| !point.is_empty()).collect()
+    };
     let status = deep.synthesis_input.convergence_status.as_ref();
-    let open = status.map_or(&[][..], |status| &status.remaining_disagreements);
-    let mut contested: Vec<String> = Vec::new();
-    for point in deep.contested.iter().chain(open).map(|point| point.trim()) {
-        let is_new = contested.iter().all(|before| !is_same_text(before, point));
-        if is_new && !point.is_empty() {
-            contested.push(point.to_owned());
-        }
+    match listed(&deep.contested) {
+        chair if !chair.is_empty() => chair,
+        _ => status.map_or(Vec::new(), |status| listed(&status.remaining_disagreements)),
     }
-    contested
 }
 
 /// Why a panel must rule on the debate's answer. `None` if there is nothing to rule on.
@@ -66,18 +66,38 @@ fn disagreements(deep: &DeepVerdict) -> String {
         lines.push("\n## Contested points\n".to_owned());
         lines.extend(contested.iter().map(|point| format!("- {point}")));
     }
-    lines.push("\n## The positions that are left".to_owned());
+    lines.push("\n## The debaters' positions at the end".to_owned());
     for (holders, position) in final_positions(deep) {
-        lines.push(format!("\n### {}\n\n{position}", holders.join(", ")));
+        let names: Vec<String> = holders.iter().map(|label| format!("Debater {label}")).collect();
+        lines.push(format!("\n### {}\n\n{position}", names.join(", ")));
+        let points: Vec<String> = holders.iter().flat_map(|label| last_points(deep, label)).collect();
+        if !points.is_empty() {
+            lines.push(format!("\nLast argued for it:\n\n{}", points.join("\n")));
+        }
     }
     format!("{}\n", lines.join("\n"))
 }
 
+/// What a debater argued when it last spoke: its reasons, and what it says against others.
+fn last_points(deep: &DeepVerdict, label: &str) -> Vec<String> {
+    let stances = deep.rounds.iter().rev().flat_map(|round| &round.stances);
+    let mut spoken =
+        stances.filter(|stance| stance.debater == label).filter_map(|stance| stance.argument.as_ref());
+    let Some(argument) = spoken.next() else { return Vec::new() };
+    let against = argument.counterpoints.iter().map(|counter| {
+        let words = [&counter.point, &counter.evidence].map(|text| sentence(text)).join(" ");
+        let target = counter.target.trim().trim_start_matches("Debater ");
+        format!("- Against Debater {target}: {}", words.trim())
+    });
+    let reasons = argument.key_points.iter().map(|point| format!("- {}", point.trim()));
+    reasons.chain(against).collect()
+}
+
 /// The debaters' final positions and who holds them, by label. Equal positions are listed once.
-fn final_positions(deep: &DeepVerdict) -> Vec<(Vec<String>, &str)> {
-    let mut positions: Vec<(Vec<String>, &str)> = Vec::new();
+fn final_positions(deep: &DeepVerdict) -> Vec<(Vec<&str>, &str)> {
+    let mut positions: Vec<(Vec<&str>, &str)> = Vec::new();
     for stance in &deep.synthesis_input.final_stances {
-        let (label, position) = (format!("Debater {}", stance.debater), stance.revised_position.as_str());
+        let (label, position) = (stance.debater.as_str(), stance.revised_position.as_str());
         match positions.iter_mut().find(|(_, other)| is_same_text(other, position)) {
             Some((holders, _)) => holders.push(label),
             None => positions.push((vec![label], position)),

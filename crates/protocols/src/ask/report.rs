@@ -1,6 +1,6 @@
 //! What readers see of an `ask`: the headline, the outline and a table for each round.
 
-use agon_core::view::{ending_sentence, holder_name, minority_items};
+use agon_core::view::{ending_sentence, holder_name};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
     Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outline, PositionHistory, Protocol,
@@ -9,15 +9,17 @@ use agon_core::{
 };
 use serde::Deserialize;
 
-use super::decision::{AnswerBasis, decide};
+use super::decision::{AnswerBasis, AskDecision, decide};
 use super::first_answers::{FirstAnswers, PairAgreement};
 use super::ladder::{AskLadder, EndedPart, LadderStep};
 use super::positions::position_history;
-use super::verdict::{AskVerdict, FirstAnswerReport, StepReport};
+use super::verdict::{AskDissent, AskVerdict, FirstAnswerReport, StepReport};
 use super::{AskPhase, parts};
 use crate::clerk::SortedBy;
 use crate::deep::Deep;
 use crate::panel::Panel;
+use crate::panel::figure;
+use crate::panel::verdict::{PanelVerdict, VerdictDecision};
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
@@ -29,14 +31,16 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
         headline: headline(debate, &verdict),
         positions: PositionHistory { decided: decision.decided.clone(), ..ladder.history.clone() },
         ballots: ballots(&ladder.firsts),
-        dissent: minority_items(debate),
+        dissent: if decision.is_of_debate() { Vec::new() } else { dissent_items(debate)? },
         round_summaries: first_summary(debate, &ladder.firsts).into_iter().collect(),
         ..DebateView::default()
     };
+    let said = debate_and_judges(&ladder, &decision);
     let mut details = Vec::new();
     if let Some(deep) = ladder.deep {
         view.round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, deep.view.round_summaries));
         details.extend(deep.view.outline.details);
+        view.citable.extend(deep.view.citable);
         if decision.is_of_debate() {
             view.dissent = deep.view.dissent;
         }
@@ -45,9 +49,73 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
         view.round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, panel.view.round_summaries));
         details.extend(panel_sections(panel.view.outline));
         view.votes = panel.view.votes;
+        view.citable.extend(panel.view.citable);
     }
     view.outline = outline(debate, &ladder.firsts, &verdict, details);
+    view.outline.body.extend(said);
     Ok(view)
+}
+
+/// The dissent of an answer that is not the debate's.
+fn dissent_items(debate: &Debate) -> Result<Vec<ReportItem>, Corrupt> {
+    let entries = debate.outcome.iter().flat_map(|outcome| &outcome.dissent);
+    let item = |dissent: AskDissent| ReportItem {
+        who: Some(holder_name(debate, dissent.debater.as_deref(), &dissent.seat)),
+        text: dissent.position,
+        note: Some(dissent.reason),
+    };
+    entries.map(|entry| Ok(item(AskDissent::deserialize(entry)?))).collect()
+}
+
+/// What the short report would not say otherwise: the debate's answer where it was overruled, and what the judges say of it.
+fn debate_and_judges(ladder: &AskLadder<'_>, decision: &AskDecision) -> Option<ReportSection> {
+    let item = |who: String, text: &str, note: Option<String>| ReportItem {
+        who: Some(who),
+        text: text.to_owned(),
+        note,
+    };
+    let mut items = Vec::new();
+    let deep = ladder.deep.as_ref().filter(|_| !decision.is_of_debate());
+    if let Some((answer, deep)) = deep.and_then(|deep| Some((deep.verdict.answer.as_ref()?, deep))) {
+        items.push(item("The debate".to_owned(), answer, deep.verdict.why.clone()));
+    }
+    if let Some(panel) = &ladder.panel {
+        items.extend(opinions(&panel.verdict).into_iter().map(|(who, opinion)| item(who, opinion, None)));
+        for finding in panel.verdict.held_findings() {
+            let who = format!("Critical, held by {}", finding.held_by.join(", "));
+            items.push(item(who, &finding.finding, None));
+        }
+    }
+    let title = "What the debate and the judges said";
+    let section = |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
+    // The full report has the debate and the panel.
+    (!items.is_empty()).then(|| section(items).only(ReportLength::Short))
+}
+
+/// The opinions of a panel, each with whose it is and their score.
+fn opinions(verdict: &PanelVerdict) -> Vec<(String, &str)> {
+    let side = |name: &str, judges: &[String], score: f64| {
+        format!("The {name} of the judges ({}), {} of 5", judges.join(", "), figure(score))
+    };
+    match &verdict.decision {
+        VerdictDecision::Consensus(decided) => {
+            vec![(
+                format!("The judges, {} of 5", figure(decided.consensus_score)),
+                &decided.balanced_assessment,
+            )]
+        }
+        VerdictDecision::Majority(decided) => {
+            let majority = side("majority", &decided.majority_judges, decided.majority_score);
+            let minority = decided.minority_score.zip(decided.minority_opinion.as_deref());
+            let minority =
+                minority.map(|(score, opinion)| (side("minority", &decided.minority_judges, score), opinion));
+            std::iter::once((majority, decided.majority_opinion.as_str())).chain(minority).collect()
+        }
+        VerdictDecision::NoMajority(decided) => {
+            vec![("The judges, without a majority".to_owned(), &decided.balanced_assessment)]
+        }
+        VerdictDecision::None(_) => Vec::new(),
+    }
 }
 
 /// The steps of a debate that is over.
@@ -134,7 +202,7 @@ fn outline(
         body.push(ReportSection::new(SectionKind::Part, "What was contested", blocks));
     }
     let mut all = vec![steps(firsts, verdict)];
-    all.extend(first_answers(debate, verdict));
+    all.extend(first_answers(debate, firsts, verdict));
     all.extend(details.into_iter().map(|section| section.only(ReportLength::Full)));
     Outline {
         answer,
@@ -259,12 +327,19 @@ fn ended(firsts: &FirstAnswers<'_>, step: &StepReport) -> String {
     }
 }
 
-fn first_answers(debate: &Debate, verdict: &AskVerdict) -> Option<ReportSection> {
+fn first_answers(debate: &Debate, firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> Option<ReportSection> {
+    let is_compared = debate.turn(AskPhase::Clerk.as_str(), 0).is_some();
+    // The clerk's words name the answers by its own labels, which are not those of the debate.
+    let clerks_label = |seat: &str| {
+        let place = firsts.pair().iter().position(|first| first.seat == seat).filter(|_| is_compared)?;
+        Some(format!("{} to the clerk", firsts.pair_sheet().clerk_label(place)?))
+    };
     let items = |with_why: bool| -> Vec<ReportItem> {
         let item = |first: &FirstAnswerReport| {
             let why = Some(first.why.clone()).filter(|why| with_why && !why.is_empty());
-            let notes: Vec<String> =
-                std::iter::once(format!("confidence {}", score(first.confidence))).chain(why).collect();
+            let label = clerks_label(&first.seat).filter(|_| with_why);
+            let confidence = Some(format!("confidence {}", score(first.confidence)));
+            let notes: Vec<String> = label.into_iter().chain(confidence).chain(why).collect();
             ReportItem {
                 who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
                 text: first.answer.clone(),

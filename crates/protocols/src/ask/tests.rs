@@ -49,7 +49,7 @@ fn statement(score: f64, critical: bool) -> Value {
     let finding = json!({"finding": "Two workers lose jobs.", "severity": "CRITICAL", "evidence": "answer.md:3",
                          "blocks_consensus": true, "fix": "Use eight."});
     json!({"overall_score": score,
-           "dimension_scores": {"correctness": score, "evidence": score, "objections": score, "clarity": score},
+           "dimension_scores": {"correctness": score, "evidence": score, "robustness": score, "clarity": score},
            "position_statement": "It answers the objections.", "key_claims": [],
            "critical_findings": if critical { vec![finding] } else { vec![] }})
 }
@@ -285,7 +285,10 @@ fn a_request_that_cannot_be_seated_is_rejected_with_a_reason() {
 fn a_single_model_takes_both_seats_and_a_warning_says_so() {
     let debate = run(&["a/x"], &[], &|_, _, _| Some(first_answer("8", "Counted.", 0.5)));
     let outcome = outcome(&debate);
-    assert_eq!(outcome.warnings, ["both first answers are from a/x: its agreement with itself shows little"]);
+    assert_eq!(
+        outcome.warnings,
+        ["both first answers are from a/x, whose agreement with itself shows little"]
+    );
     assert!(outcome.verdict["steps"][0]["reason"].as_str().unwrap().contains("only a/x is named"));
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agon_core::wording::sentence;
 use agon_core::{
     Corrupt, Debate, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
@@ -104,13 +105,14 @@ pub struct FirstAnswerReport {
     pub position: String,
 }
 
-/// A minority answer.
-#[derive(Serialize)]
-struct AskDissent<'a> {
-    debater: Option<&'a str>,
-    seat: &'a str,
-    position: &'a str,
-    reason: &'a str,
+/// What a seat holds at the end against the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AskDissent {
+    /// The label.
+    pub debater: Option<String>,
+    pub seat: String,
+    pub position: String,
+    pub reason: String,
 }
 
 /// Closes the debate.
@@ -140,7 +142,8 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     })))
 }
 
-/// The minority's positions. Where the debate's answer stands, they are those of the debate.
+/// The dissent. Where the debate's answer stands, it is that of the debate. Else it is what every seat holds at the end that holds
+/// another position than the answer's, whatever it held at first.
 fn dissent(
     ladder: &AskLadder<'_>,
     decision: &AskDecision,
@@ -149,14 +152,47 @@ fn dissent(
     if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.is_of_debate()) {
         return Ok(deep.outcome.dissent.clone());
     }
-    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = minority.map(|position| AskDissent {
-        debater: position.label.as_deref(),
-        seat: &position.seat,
-        position: &position.position,
-        reason: &position.reason,
+    let is_by_vote = decision.basis == Some(AnswerBasis::FirstRoundVote);
+    let is_dissent = |first: &&PositionFate| {
+        let is_left = is_by_vote && holds_answer(ladder, decision, &first.seat) == Some(false);
+        first.fate == Fate::Minority || is_left
+    };
+    let dissent = positions.iter().filter(is_dissent).map(|first| AskDissent {
+        debater: first.label.clone(),
+        seat: first.seat.clone(),
+        position: last_words(ladder, first).to_owned(),
+        reason: if is_by_vote { against_vote(ladder, &first.seat).to_owned() } else { first.reason.clone() },
     });
     dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
+}
+
+const AGAINST_VOTE: &str = "the vote on the first answers went against it";
+
+/// Why the position that a seat holds at the end is dissent from the vote on the first answers.
+fn against_vote(ladder: &AskLadder<'_>, seat: &str) -> &'static str {
+    let rounds = &ladder.history.rounds;
+    let last = rounds.last().and_then(|last| last.of(seat)).filter(|last| !last.is_unsorted);
+    let is_new = |name: &str| {
+        let mut firsts = rounds.first().into_iter().flat_map(|first| &first.stands);
+        firsts.all(|first| first.position != name)
+    };
+    match last.is_some_and(|last| is_new(&last.position)) {
+        true => "it came up in the debate, and the vote on the first answers decided",
+        false => AGAINST_VOTE,
+    }
+}
+
+/// Whether a seat holds the answer's position at the end. `None` if that is not known.
+fn holds_answer(ladder: &AskLadder<'_>, decision: &AskDecision, seat: &str) -> Option<bool> {
+    let last = ladder.history.rounds.last()?.of(seat).filter(|last| !last.is_unsorted)?;
+    Some(decision.decided.name() == Some(&last.position))
+}
+
+/// A seat's position at the end, in its own words.
+fn last_words<'w>(ladder: &'w AskLadder<'_>, first: &'w PositionFate) -> &'w str {
+    let stances = ladder.deep.iter().flat_map(|deep| &deep.verdict.synthesis_input.final_stances);
+    let own = stances.into_iter().find(|stance| first.label.as_ref() == Some(&stance.debater));
+    own.map_or(&first.position, |stance| &stance.revised_position)
 }
 
 /// The debate and the panel, if they were held.
@@ -285,6 +321,13 @@ fn why_deep(agreement: &PairAgreement) -> String {
         PairAgreement::Missing(absent) => {
             format!("there was nothing to compare: no answer came from {}", absent.join(" and "))
         }
+        PairAgreement::Different(SortedBy::Clerk, [one, other]) => {
+            format!(
+                "the two answers differ, as the clerk sums them up: {} {}",
+                sentence(one),
+                sentence(other)
+            )
+        }
         PairAgreement::Different(_, [one, other]) => {
             format!("the two answers differ: {one:?} and {other:?}")
         }
@@ -348,14 +391,21 @@ fn fate(
             }
             _ => (Fate::Adopted, "both gave the same answer".to_owned()),
         },
-        (Some(AnswerBasis::FirstRoundVote), _) if is_decided => {
-            (Fate::Adopted, "it won the vote on the first answers".to_owned())
-        }
-        (Some(AnswerBasis::FirstRoundVote), Some(debated)) if debated.fate == Fate::Refuted => {
-            (Fate::Refuted, debated.reason.clone())
-        }
-        (Some(AnswerBasis::FirstRoundVote), _) => {
-            (Fate::Minority, "the vote on the first answers went against it".to_owned())
+        (Some(AnswerBasis::FirstRoundVote), debated) => {
+            let given_up = debated.filter(|debated| debated.fate == Fate::Refuted);
+            let given_up = given_up.map(|debated| debated.reason.clone());
+            let left = || given_up.clone().unwrap_or_else(|| "its holder left it in the debate".to_owned());
+            match (is_decided, holds_answer(ladder, decision, first.seat)) {
+                (true, Some(false)) => {
+                    (Fate::Refuted, format!("{}; it won the vote on the first answers all the same", left()))
+                }
+                (true, _) => (Fate::Adopted, "it won the vote on the first answers".to_owned()),
+                (false, Some(true)) => (Fate::Refuted, left()),
+                (false, _) => match given_up {
+                    Some(reason) => (Fate::Refuted, reason),
+                    None => (Fate::Minority, AGAINST_VOTE.to_owned()),
+                },
+            }
         }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),
         (_, None) => (Fate::NotSettled, "the debate did not take it up".to_owned()),
@@ -366,7 +416,8 @@ fn fate(
 fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(model) = one_model(ladder.debate) {
-        warnings.push(format!("both first answers are from {model}: its agreement with itself shows little"));
+        warnings
+            .push(format!("both first answers are from {model}, whose agreement with itself shows little"));
     }
     if let Some(limit) = &ladder.stopped {
         let step = match ladder.deep {

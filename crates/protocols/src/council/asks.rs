@@ -3,6 +3,7 @@
 //! The topic, the council and the rounds so far come first and only grow, so that a phase's prompt begins like the one before it. Then
 //! come the current positions and what the phase asks for, and last what only one councillor reads.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::{Ask, Corrupt, Prompt};
@@ -12,8 +13,8 @@ use super::log::{
     Challenge, ChallengeFate, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage, has_words, one_line,
     texts_of,
 };
-use super::moderation::{self, InterventionKind, ModeratorIntervention};
-use super::replies::{CouncilVote, ReplyForm, SchemaChoices};
+use super::moderation::{self, InterventionKind, ModeratorIntervention, id_list};
+use super::replies::{ReplyForm, SchemaChoices};
 use super::verdict::{StatedTerm, decide, stated_conditions, stated_risks};
 use super::{CouncilPhase, prompts};
 use crate::prompt::{PromptSet, new_ask};
@@ -33,11 +34,6 @@ struct PhasePrompt {
     shared: Arc<str>,
 }
 
-#[derive(Debug, Serialize)]
-struct SystemContext {
-    rule: String,
-}
-
 /// What a template shows to all seats of a phase. Each template reads the fields that it needs.
 #[derive(Debug, Default, Serialize)]
 struct SharedContext {
@@ -45,7 +41,8 @@ struct SharedContext {
     positions: String,
     round: u32,
     rounds: u32,
-    exchanges: usize,
+    /// How many messages are asked for; empty where there are none.
+    exchanges: String,
     is_complete: bool,
     question: String,
     unanswered: String,
@@ -61,7 +58,9 @@ struct SharedContext {
     conditions: Vec<QuotedEntry>,
     risks: Vec<QuotedEntry>,
     has_terms: bool,
+    can_conflict: bool,
     decision: String,
+    is_divided: bool,
 }
 
 /// What a template shows to one seat.
@@ -75,15 +74,12 @@ struct SeatContext {
     messages: Vec<QuotedEntry>,
     challenges: Vec<QuotedEntry>,
     challenge: QuotedEntry,
+    /// Whether the challenge quotes no claim.
+    is_question: bool,
     response: Option<String>,
     why: Option<String>,
     point: String,
     shown: String,
-}
-
-#[derive(Debug, Serialize)]
-struct PositionsContext {
-    positions: Vec<QuotedEntry>,
 }
 
 /// What everybody has read so far.
@@ -124,7 +120,7 @@ struct QuotedEntry {
 impl<'a> AskBuilder<'a> {
     pub(super) fn new(log: &'a CouncilLog<'a>) -> Result<Self, Corrupt> {
         let prompts = prompts()?;
-        let system = prompts.shared("council/system.hbs", &SystemContext { rule: log.texts.rule() })?;
+        let system = prompts.shared("council/system.hbs", &BTreeMap::from([("rule", log.texts.rule())]))?;
         Ok(Self { log, prompts, system })
     }
 
@@ -146,12 +142,8 @@ impl<'a> AskBuilder<'a> {
         let phase = self.phase("opening", ReplyForm::Opening, 0, SharedContext::default())?;
         let asks = all.iter().map(|seat| {
             let choices = SchemaChoices { councillors: self.addressees(&all, seat), ..Default::default() };
-            self.ask(
-                &phase,
-                seat,
-                SeatContext { others: self.quoted_names(&all, seat), ..Default::default() },
-                &choices,
-            )
+            let context = SeatContext { others: self.quoted_names(&all, seat), ..Default::default() };
+            self.ask(&phase, seat, context, &choices)
         });
         asks.collect()
     }
@@ -159,11 +151,16 @@ impl<'a> AskBuilder<'a> {
     fn examinations(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let exchanges = if log.options.economy { 0 } else { log.options.exchanges };
+        let asked = match exchanges {
+            0 => String::new(),
+            1 => "1 message".to_owned(),
+            most => format!("1 to {most} messages"),
+        };
         let phase = self.phase(
             "challenge",
             ReplyForm::Examination,
             round,
-            SharedContext { exchanges, open: self.opening_questions(), ..Default::default() },
+            SharedContext { exchanges: asked, open: self.opening_questions(), ..Default::default() },
         )?;
         let asks = log.active.iter().map(|seat| {
             let councillors = self.addressees(&log.active, seat);
@@ -214,14 +211,14 @@ impl<'a> AskBuilder<'a> {
         let is_second = |put: &&Challenge| put.re_asked.is_some_and(|again| again < number);
         let done = log.rounds.iter().flat_map(|round| &round.interventions);
         let steelmanned = done.filter_map(ModeratorIntervention::steelmanned_point);
-        let superseded = round.before.iter().filter(|(seat, before)| {
-            round.after.get(*seat).is_some_and(|after| position_text(after) != position_text(before))
+        let superseded = round.before.iter().filter_map(|(seat, before)| {
+            Some(self.said(seat, &superseded_text(before, round.after.get(seat)?)?))
         });
         let context = SharedContext {
             judged: id_list(judged().filter(|put| !is_second(put)).map(|put| put.id.as_str())),
             second: id_list(judged().filter(is_second).map(|put| put.id.as_str())),
             unanswered: id_list(round.unanswered.iter().map(String::as_str)),
-            before: superseded.map(|(seat, before)| self.said(seat, &position_text(before))).collect(),
+            before: superseded.collect(),
             messages: self.messages(|_| true),
             votes: round.after.iter().map(|(seat, held)| self.provisional_vote(round, seat, held)).collect(),
             steelmanned: steelmanned.map(|point| log.texts.quote("the point", point)).collect(),
@@ -230,6 +227,7 @@ impl<'a> AskBuilder<'a> {
         let choices = SchemaChoices {
             councillors: self.addressees(&log.active, ""),
             challenges: judged().map(|put| put.id.clone()).collect(),
+            all_challenges: log.challenges.iter().map(|put| put.id.clone()).collect(),
             exchanges: moderation::key_exchange_ids(log, number),
             ..SchemaChoices::default()
         };
@@ -252,12 +250,16 @@ impl<'a> AskBuilder<'a> {
             }
             QuotedEntry { note: said.vote.as_str().to_owned(), ..self.said(seat, &lines.join("\n")) }
         });
+        let can_conflict =
+            conditions.iter().any(|term| conditions.iter().any(|other| other.seat != term.seat));
         let context = SharedContext {
             finals: finals.collect(),
+            can_conflict,
             conditions: conditions.iter().map(|term| self.condition(term)).collect(),
             risks: risks.iter().map(|term| self.risk(term)).collect(),
             has_terms: !conditions.is_empty() || !risks.is_empty(),
             decision: decision.map_or(String::new(), |decided| decided.words()),
+            is_divided: decision.is_some_and(|decided| decided.divided),
             second: id_list(second().map(|put| put.id.as_str())),
             ..SharedContext::default()
         };
@@ -266,6 +268,7 @@ impl<'a> AskBuilder<'a> {
             councillors: self.addressees(&voters, ""),
             challenges: second().map(|put| put.id.clone()).collect(),
             terms: conditions.iter().chain(&risks).map(|term| term.id.clone()).collect(),
+            conditions: conditions.iter().filter(|_| can_conflict).map(|term| term.id.clone()).collect(),
             ..SchemaChoices::default()
         };
         self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices)
@@ -288,12 +291,11 @@ impl<'a> AskBuilder<'a> {
 
     /// A condition, with what it is a condition of where that is not the start.
     fn condition(&self, term: &StatedTerm<'_>) -> QuotedEntry {
-        let note = match self.log.finals.get(term.seat).map(|last| last.vote) {
-            Some(CouncilVote::Reconsider) => " (voted RECONSIDER: wanted before a new vote)",
-            Some(CouncilVote::DoNotProceed) => " (voted DO NOT PROCEED)",
-            _ => "",
-        };
-        QuotedEntry { id: term.id.clone(), note: note.to_owned(), ..self.said(term.seat, term.text) }
+        let against = self.log.finals.get(term.seat).filter(|last| !last.vote.is_in_favour());
+        let note = against.map_or_else(String::new, |last| {
+            format!(" (voted {}: wanted before a new vote)", last.vote.as_str())
+        });
+        QuotedEntry { id: term.id.clone(), note, ..self.said(term.seat, term.text) }
     }
 
     /// A risk, with its severity and probability and what would make it smaller.
@@ -350,6 +352,7 @@ impl<'a> AskBuilder<'a> {
         };
         let choices = SchemaChoices {
             challenges: challenge.iter().map(|challenge| challenge.id.clone()).collect(),
+            has_claim: challenge.is_some_and(|challenge| !challenge.claim.is_empty()),
             ..SchemaChoices::default()
         };
         let quoted = self.log.texts.quote("the moderator", &planned.question);
@@ -361,7 +364,7 @@ impl<'a> AskBuilder<'a> {
             if let Some(put) = challenge {
                 let why = planned.why.as_deref().filter(|why| has_words(why));
                 context.why = why.map(|why| self.log.texts.quote("the moderator", why));
-                context.challenge = self.challenge(put);
+                (context.challenge, context.is_question) = (self.challenge(put), put.claim.is_empty());
                 context.response = put.response.as_deref().map(|response| self.log.texts.own_words(response));
             }
             Ok(Ask { about: about.clone(), ..self.ask(&phase, seat, context, &choices)? })
@@ -381,12 +384,8 @@ impl<'a> AskBuilder<'a> {
         let asks = log.active.iter().map(|seat| {
             let vote = log.standings().get(seat).map_or("", |held| held.vote.as_str());
             let messages = self.messages(|message| message.from == *seat || message.to == *seat);
-            self.ask(
-                &phase,
-                seat,
-                SeatContext { vote, messages, ..Default::default() },
-                &SchemaChoices::default(),
-            )
+            let context = SeatContext { vote, messages, ..Default::default() };
+            self.ask(&phase, seat, context, &SchemaChoices::default())
         });
         asks.collect()
     }
@@ -414,8 +413,10 @@ impl<'a> AskBuilder<'a> {
         context: SharedContext,
     ) -> Result<PhasePrompt, Corrupt> {
         let standings = self.log.standings().iter();
-        let positions = standings.map(|(seat, standing)| self.said(seat, &position_text(standing))).collect();
-        let positions = self.prompts.shared("council/positions.hbs", &PositionsContext { positions })?;
+        let positions: Vec<QuotedEntry> =
+            standings.map(|(seat, standing)| self.said(seat, &position_text(standing))).collect();
+        let positions =
+            self.prompts.shared("council/positions.hbs", &BTreeMap::from([("positions", positions)]))?;
         let context = SharedContext {
             material: self.prompts.shared("council/material.hbs", &self.material(round))?.to_string(),
             positions: positions.to_string(),
@@ -538,12 +539,9 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
     let mut lines: Vec<String> =
         made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())).collect();
     for put in log.challenges.iter().filter(|put| put.to == seat) {
-        let answer = put.answer_in(round.number);
-        lines.extend(
-            answer.map(|answer| {
-                format!("Answer to [{}] ({}): {}", put.id, answer.stance_word(), answer.response)
-            }),
-        );
+        if let Some(answer) = put.answer_in(round.number) {
+            lines.push(format!("Answer to [{}] ({}): {}", put.id, answer.stance_word(), answer.response));
+        }
     }
     if let Some(held) = round.after.get(seat).filter(|held| has_words(&held.because)) {
         let changed = if held.changed { "Changed its position because" } else { "Kept its position because" };
@@ -559,15 +557,19 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
     lines
 }
 
-/// Ids as the transcript writes them.
-fn id_list<'i>(ids: impl Iterator<Item = &'i str>) -> String {
-    ids.map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
-}
-
 /// "{Role}: {position summary}, Key arguments: {numbered list}, Confidence: {level}".
 fn position_text(standing: &CouncillorStanding) -> String {
     let mut lines = vec![format!("Position: {}", standing.position), "Key arguments:".into()];
     lines.extend(standing.key_arguments.iter().zip(1..).map(|(argument, n)| format!("{n}. {argument}")));
     lines.push(format!("Confidence: {}", standing.confidence.as_str()));
     lines.join("\n")
+}
+
+/// What a councillor no longer says after a round.
+fn superseded_text(before: &CouncillorStanding, after: &CouncillorStanding) -> Option<String> {
+    let is_kept = |text: &str| after.words().any(|other| is_same_text(other, text));
+    let position = Some(format!("Position: {}", before.position)).filter(|_| !is_kept(&before.position));
+    let dropped = before.key_arguments.iter().filter(|argument| !is_kept(argument));
+    let lines = position.into_iter().chain(dropped.map(|argument| format!("Key argument: {argument}")));
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agon_core::wording::{capitalized, rounds, sentences};
 use agon_core::{
     Ballot, Corrupt, DecidedPosition, Fate, Fidelity, Outcome, PositionChange, PositionFate, PositionHistory,
     RoundPositions, SeatPosition, SeatVote, Status, Termination,
@@ -9,12 +10,11 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
-use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
-use super::replies::CouncilVote;
+use super::log::{Challenge, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage};
+use super::replies::{CouncilVote, FinalStatement};
 use super::verdict::{CouncilVerdict, decide, stated_conditions, verified_conclusion};
 use crate::participation::{cut_off_warnings, shortened_warnings};
-use crate::quotes::QuotedTexts;
-use crate::tools::SourceCitation;
+use crate::tools::{SourceCitation, named_items};
 
 /// A councillor who voted against the decision, or who held out without a vote.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,10 +43,9 @@ pub(super) fn termination(log: &CouncilLog<'_>) -> Termination {
 pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Outcome, Corrupt> {
     let is_complete = termination == Termination::AllRoundsComplete;
     let all_heard = log.debate.absences().next().is_none() && cut_off_warnings(log.debate).is_empty();
-    let positions: Vec<PositionFate> =
-        log.openings.iter().map(|(seat, opening)| fate(log, seat, opening)).collect();
-    let minority = positions.iter().filter(|held| held.fate == Fate::Minority);
-    let dissent = minority.map(|held| serde_json::to_value(dissent(log, held)));
+    let endings = || log.openings.iter().map(|(seat, opening)| CouncillorEnding::new(log, seat, opening));
+    let dissent =
+        endings().filter(CouncillorEnding::is_dissent).map(|ended| serde_json::to_value(ended.dissent()));
     Ok(Outcome {
         status: if is_complete { Status::Complete } else { Status::Incomplete },
         termination,
@@ -56,62 +55,106 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
         fidelity: if is_complete && all_heard { Fidelity::Full } else { Fidelity::Degraded },
         warnings: warnings(log, termination),
         labels: BTreeMap::new(),
-        positions,
+        positions: endings().map(|ended| ended.fate()).collect(),
         passed: None,
         lesson: None,
     })
 }
 
-/// What became of an opening position, by the votes: held to the end on the side of the decision, given up for it, or dissent.
-fn fate(log: &CouncilLog<'_>, seat: &str, opening: &CouncillorStanding) -> PositionFate {
-    let provisional = log.standings().get(seat).map_or(opening.vote, |held| held.vote);
-    let (last, voted) = match log.finals.get(seat) {
-        Some(last) => (last.vote, format!("voted {}", last.vote.as_str())),
-        None => {
-            (provisional, format!("did not vote; the last provisional vote was {}", provisional.as_str()))
-        }
-    };
-    let (fate, reason) = match decide(&log.votes(), log.quorum()) {
-        None => (Fate::Minority, format!("{voted}; there is no decision that could adopt it")),
-        Some(decided) if last.is_in_favour() != decided.vote.is_in_favour() => {
-            (Fate::Minority, format!("{voted}; the decision is {}", decided.vote.as_str()))
-        }
-        Some(_) if opening.vote == last => {
-            (Fate::Adopted, format!("{voted} as in the opening, on the side of the decision"))
-        }
-        Some(_) => (
-            Fate::Refuted,
-            format!(
-                "{voted} after {} in the opening{}",
-                opening.vote.as_str(),
-                turning_point(log, seat, last)
+/// Where a councillor began, and where it ended.
+struct CouncillorEnding<'l> {
+    log: &'l CouncilLog<'l>,
+    seat: &'l str,
+    opening: &'l CouncillorStanding,
+    standing: &'l CouncillorStanding,
+    last: Option<&'l FinalStatement>,
+    /// The vote, or the last provisional one.
+    vote: CouncilVote,
+    /// The vote in words.
+    voted: String,
+    decision: Option<CouncilVote>,
+}
+
+impl<'l> CouncillorEnding<'l> {
+    fn new(log: &'l CouncilLog<'l>, seat: &'l str, opening: &'l CouncillorStanding) -> Self {
+        let (last, standing) = (log.finals.get(seat), log.standings().get(seat).unwrap_or(opening));
+        let vote = last.map_or(standing.vote, |last| last.vote);
+        let how = if last.is_some() { "voted" } else { "did not vote; the last provisional vote was" };
+        let voted = format!("{how} {}", vote.as_str());
+        let decision = decide(&log.votes(), log.quorum()).map(|decided| decided.vote);
+        Self { log, seat, opening, standing, last, vote, voted, decision }
+    }
+
+    /// Whether the councillor ends on another side than the decision, or there is no decision.
+    fn is_dissent(&self) -> bool {
+        self.decision.is_none_or(|decision| decision.is_in_favour() != self.vote.is_in_favour())
+    }
+
+    /// The vote beside the decision.
+    fn against(&self) -> String {
+        let decision = self.decision.map(|decision| format!("the decision is {}", decision.as_str()));
+        let decision = decision.unwrap_or_else(|| "there is no decision that could adopt it".to_owned());
+        format!("{}; {decision}", self.voted)
+    }
+
+    /// What became of the opening position: given up where the vote changed, else adopted or dissent, as the vote is.
+    fn fate(&self) -> PositionFate {
+        let (fate, ended) = match (self.opening.vote == self.vote, self.is_dissent()) {
+            (false, _) => (Fate::Refuted, self.last.is_none().then(|| self.voted.clone())),
+            (true, true) => (Fate::Minority, Some(self.against())),
+            (true, false) => (
+                Fate::Adopted,
+                Some(format!("{} as in the opening, on the side of the decision", self.voted)),
             ),
-        ),
-    };
-    PositionFate { seat: seat.to_owned(), label: None, position: opening.position.clone(), fate, reason }
-}
+        };
+        let told = ended.into_iter().chain(self.departures()).enumerate();
+        let told = told.map(|(place, text)| if place == 0 { text } else { capitalized(&text) });
+        let reason = sentences(&told.collect::<Vec<_>>());
+        let (seat, position) = (self.seat.to_owned(), self.opening.position.clone());
+        PositionFate { seat, label: None, position, fate, reason }
+    }
 
-/// When a councillor's vote became its last one, and why.
-fn turning_point(log: &CouncilLog<'_>, seat: &str, last: CouncilVote) -> String {
-    let turned = log.rounds.iter().rev().find(|round| round.is_vote_changed(seat));
-    let after = turned.and_then(|round| round.after.get(seat)).filter(|after| after.vote == last);
-    after.map_or_else(
-        || "; changed in the final vote".to_owned(),
-        |after| format!("; changed in round {}: {}", after.round, after.because),
-    )
-}
+    /// How the opening position was left, the first step first: every change of the vote, and where a position was replaced before
+    /// that, why the first one was.
+    fn departures(&self) -> Vec<String> {
+        let because = |text: &str| match text.trim() {
+            "" => ", without a reason".to_owned(),
+            text => format!(": {text}"),
+        };
+        let became = |from: CouncilVote, to: CouncilVote, when: &str, why: &str| {
+            format!("{} became {} {when}{}", from.as_str(), to.as_str(), because(why))
+        };
+        let (mut told, mut again, mut vote) = (Vec::new(), None, self.opening.vote);
+        for (round, held) in
+            self.log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(self.seat)?)))
+        {
+            if held.vote != vote {
+                told.push(became(vote, held.vote, &format!("in round {round}"), &held.because));
+            } else if held.changed && told.is_empty() {
+                told.push(format!("the position was replaced in round {round}{}", because(&held.because)));
+                again = Some(Vec::new());
+            } else if held.changed {
+                again.iter_mut().for_each(|again| again.push(round));
+            }
+            vote = held.vote;
+        }
+        let last = self.last.filter(|last| last.vote != vote);
+        told.extend(last.map(|last| became(vote, last.vote, "in the vote", &last.because)));
+        let again = again.filter(|again| !again.is_empty());
+        told.extend(again.map(|again| format!("the position was replaced again in {}", rounds(&again))));
+        told
+    }
 
-fn dissent(log: &CouncilLog<'_>, held: &PositionFate) -> CouncilDissent {
-    let last = log.finals.get(held.seat.as_str());
-    let standing = log.standings().get(held.seat.as_str()).map(|standing| &standing.position);
-    CouncilDissent {
-        seat: held.seat.clone(),
-        councillor: held.seat.clone(),
-        opening: held.position.clone(),
-        position: last.map(|last| &last.final_position).or(standing).unwrap_or(&held.position).clone(),
-        vote: last.map(|last| last.vote),
-        key_argument: last.map(|last| last.key_argument.clone()),
-        reason: held.reason.clone(),
+    fn dissent(&self) -> CouncilDissent {
+        CouncilDissent {
+            seat: self.seat.to_owned(),
+            councillor: self.seat.to_owned(),
+            opening: self.opening.position.clone(),
+            position: self.last.map_or(&self.standing.position, |last| &last.final_position).clone(),
+            vote: self.last.map(|last| last.vote),
+            key_argument: self.last.map(|last| last.key_argument.clone()),
+            reason: self.against(),
+        }
     }
 }
 
@@ -165,6 +208,12 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
         )
     });
     let mut warnings: Vec<String> = surplus.collect();
+    // Who was absent is named below.
+    let is_unanswered = |sent: &&PeerMessage| sent.reply.is_none() && round.is_present(&sent.to);
+    warnings.extend(log.messages_of(number).filter(is_unanswered).map(|sent| {
+        let (from, to) = (log.name(&sent.from), log.name(&sent.to));
+        format!("round {number}: {to} did not reply to the message [{}] from {from}", sent.id)
+    }));
     for (phase, said) in [
         (CouncilPhase::Challenge, round.examined.keys().copied().collect::<Vec<_>>()),
         (CouncilPhase::Respond, round.responded.keys().copied().collect()),
@@ -183,8 +232,8 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
         }
     }
     if round.is_moderated && round.moderator.is_none() {
-        warnings
-            .push(format!("round {number}: the moderator was absent, so only what can be counted was found"));
+        let found = "the moderator was absent, so only what can be counted was found";
+        warnings.push(format!("round {number}: {found}"));
     }
     warnings.extend(round.findings.notes.iter().map(|note| format!("round {number}, moderation: {note}")));
     warnings
@@ -199,9 +248,8 @@ fn conclusion_warnings(log: &CouncilLog<'_>) -> Vec<String> {
             warnings.extend(faults.map(|fault| format!("the moderator's conclusion: {fault}")));
         }
         None if decision.is_some() => {
-            warnings.push(
-                "the moderator gave no conclusion: conditions and risks are listed as given".to_owned(),
-            );
+            warnings
+                .push("the moderator gave no conclusion: conditions and risks are listed as given".into());
         }
         None => {}
     }
@@ -221,25 +269,21 @@ pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     }
     for round in log.rounds.iter().filter(|round| !round.responded.is_empty()) {
         let stands = round.after.iter().map(|(seat, held)| {
-            let change = (held.changed || round.is_vote_changed(seat)).then(|| {
-                let found = cited_sources(log, round.number, &held.because);
-                let mut cited = cited(log, round.number, seat, &held.because);
-                cited.extend(found.iter().map(|source| source.cited.clone()));
-                PositionChange {
-                    cited,
-                    sources: found.into_iter().map(|source| source.id).collect(),
-                    reason: Some(held.because.clone()).filter(|because| !because.is_empty()),
-                }
-            });
+            let is_changed = held.changed || round.is_vote_changed(seat);
+            let shown = (CouncilPhase::Respond, round.number);
+            let change = is_changed.then(|| position_change(log, shown, round.number, seat, &held.because));
             seat_position(seat, held.vote, change)
         });
         rounds.push(round_positions(log, round.number, stands.collect(), false));
     }
     if let Some(last) = rounds.last().filter(|_| !log.finals.is_empty()).map(|last| last.round) {
-        let stands = log.standings().iter().map(|(seat, held)| {
-            let vote = log.finals.get(seat).map_or(held.vote, |last| last.vote);
-            let change = (vote != held.vote).then(PositionChange::default);
-            seat_position(seat, vote, change)
+        // Who did not vote has no position in the vote.
+        let stands = log.standings().iter().filter_map(|(seat, held)| {
+            let cast = log.finals.get(seat)?;
+            let shown = (CouncilPhase::Vote, log.options.rounds);
+            let change = (cast.vote != held.vote)
+                .then(|| position_change(log, shown, last + 1, seat, cast.because.trim()));
+            Some(seat_position(seat, cast.vote, change))
         });
         rounds.push(round_positions(log, last + 1, stands.collect(), true));
     }
@@ -253,6 +297,27 @@ pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
         }
     });
     PositionHistory { are_texts: false, rounds, decided, marks: Vec::new(), near: None }
+}
+
+/// A change, with what its reason names of what the councillor had read in this phase.
+fn position_change(
+    log: &CouncilLog<'_>,
+    (phase, phase_round): (CouncilPhase, u32),
+    round: u32,
+    seat: &str,
+    because: &str,
+) -> PositionChange {
+    let shown = log.debate.items_shown(phase.as_str(), phase_round);
+    let found = SourceCitation::in_text(&log.texts, &log.debate.brief, shown, because);
+    let mut cited = cited(log, round, seat, because);
+    let mut unverified = not_shown(log, seat, because, &cited);
+    let unfound = named_items(&log.debate.brief, because).into_iter();
+    let unfound = unfound.filter(|id| found.iter().all(|source| source.id != *id));
+    unverified.extend(unfound.map(|id| format!("[{id}] without words that occur there")));
+    cited.extend(found.iter().map(|source| source.cited.clone()));
+    let reason = Some(because.to_owned()).filter(|because| !because.is_empty());
+    let sources = found.into_iter().map(|source| source.id).collect();
+    PositionChange { cited, sources, unverified, reason }
 }
 
 fn seat_position(seat: &str, vote: CouncilVote, change: Option<PositionChange>) -> SeatPosition {
@@ -270,10 +335,8 @@ fn round_positions(
     stands: Vec<SeatPosition>,
     ballots: bool,
 ) -> RoundPositions {
-    let votes = stands
-        .iter()
-        .filter_map(|held| CouncilVote::ALL.into_iter().find(|vote| vote.as_str() == held.position));
-    let votes: Vec<CouncilVote> = if ballots { log.votes() } else { votes.collect() };
+    let vote = |held: &SeatPosition| CouncilVote::ALL.into_iter().find(|vote| vote.as_str() == held.position);
+    let votes = if ballots { log.votes() } else { stands.iter().filter_map(vote).collect() };
     let ruling = decide(&votes, log.quorum()).map(|decision| decision.vote.as_str().to_owned());
     RoundPositions { round, stands, ruling, ballots }
 }
@@ -284,10 +347,8 @@ pub(super) fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str)
         because.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case(id))
     };
     // What is put to others in a round, the openings' questions in round 1, is public from the next round on.
-    let challenges = log
-        .challenges
-        .iter()
-        .filter(|put| (put.to == seat && put.round <= round) || put.round.max(1) < round);
+    let is_read = |put: &&Challenge| (put.to == seat && put.round <= round) || put.round.max(1) < round;
+    let challenges = log.challenges.iter().filter(is_read);
     let received = log.messages.iter().filter(|sent| {
         let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round;
         (sent.to == seat && sent.round <= round) || is_reply_read
@@ -296,21 +357,30 @@ pub(super) fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str)
     ids.filter(|id| is_named(id)).map(|id| format!("[{id}]")).collect()
 }
 
-/// What was looked up that a councillor's reason names, with words of it in quotation marks.
-fn cited_sources(log: &CouncilLog<'_>, round: u32, because: &str) -> Vec<SourceCitation> {
-    let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
-    let shown = debate.items_shown(CouncilPhase::Respond.as_str(), round);
-    SourceCitation::in_text(&quoted, &debate.brief, shown, because)
+/// The ids in square brackets of challenges and messages that the councillor neither made nor had read when it gave this reason.
+fn not_shown(log: &CouncilLog<'_>, seat: &str, because: &str, cited: &[String]) -> Vec<String> {
+    let is_id = |id: &&str| {
+        let number = id.strip_prefix(['C', 'c', 'M', 'm']).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let is_own = |id: &str| {
+        let made = log.challenges.iter().map(|put| (&put.id, &put.from));
+        made.chain(log.messages.iter().map(|sent| (&sent.id, &sent.from)))
+            .any(|(own, from)| from == seat && own.eq_ignore_ascii_case(id))
+    };
+    let brackets = because.split('[').skip(1).filter_map(|rest| rest.split_once(']'));
+    let named = brackets.flat_map(|(inside, _)| inside.split(',')).map(str::trim).filter(is_id);
+    let mut ids: Vec<String> =
+        named.filter(|id| !is_own(id)).map(|id| format!("[{}]", id.to_uppercase())).collect();
+    ids.retain(|id| !cited.contains(id));
+    ids.dedup();
+    ids.into_iter().map(|id| format!("{id}, which it had not read")).collect()
 }
 
 /// What each councillor would have voted before it read anybody.
 pub(super) fn ballots(log: &CouncilLog<'_>) -> Vec<Ballot> {
-    let ballot = |(seat, held): (&&str, &CouncillorStanding)| Ballot {
-        seat: (*seat).to_owned(),
-        answer: held.vote.as_str().to_owned(),
-        stands_alone: true,
-    };
-    log.openings.iter().map(ballot).collect()
+    let votes = log.openings.iter().map(|(seat, held)| ((*seat).to_owned(), held.vote.as_str().to_owned()));
+    votes.map(|(seat, answer)| Ballot { seat, answer, stands_alone: true }).collect()
 }
 
 /// Each councillor's last vote: the final one, else the last provisional one.

@@ -363,14 +363,13 @@ impl<'a> CouncilLog<'a> {
         said.chain(standing).chain(letters).any(|text| self.texts.is_quoted(claim, text))
     }
 
-    /// The words of a councillor that the moderator may quote of a round: where it stands now, and what it said in the round.
+    /// The words of a councillor that only the record quotes of a round: what everybody may read, and its messages.
     pub(super) fn quotable_words<'s>(&'s self, round: &'s CouncilRound<'_>, seat: &'s str) -> Vec<&'s str> {
-        let standing = round.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
         let letters = self.messages_of(round.number).filter_map(|sent| match sent.from == seat {
             true => Some(sent.text.as_str()),
             false => sent.reply.as_deref().filter(|_| sent.to == seat),
         });
-        standing.chain(round.public_words(seat)).chain(letters).collect()
+        round.shared_words(seat).into_iter().chain(letters).collect()
     }
 
     /// The round of this number, as far as it got.
@@ -384,6 +383,21 @@ impl<'a> CouncilLog<'a> {
 
     pub(super) fn challenge_mut(&mut self, id: &str) -> Option<&mut Challenge> {
         self.challenges.iter_mut().find(|challenge| is_same_text(&challenge.id, id))
+    }
+
+    /// Whether a challenge was answered with a no that still stood after a round: since then its councillor took no new position and
+    /// granted nothing to a challenge that quotes the answer.
+    pub(super) fn is_contested_after(&self, put: &Challenge, round: u32) -> bool {
+        let is_no = |answer: &&ChallengeAnswer| answer.stance == Some(ChallengeStance::Disagree);
+        let Some(no) = put.answer_after(round).filter(is_no) else { return false };
+        let mut later = self.rounds.iter().filter(|later| no.round < later.number && later.number <= round);
+        let has_moved = later.any(|later| later.after.get(put.to.as_str()).is_some_and(|held| held.changed));
+        let mut others = self.challenges.iter().filter(|other| other.to == put.to && other.round > no.round);
+        let has_granted = others.any(|other| {
+            let answer = other.answer_after(round).and_then(|answer| answer.stance);
+            answer.is_some_and(ChallengeStance::concedes) && self.texts.is_quoted(&other.claim, &no.response)
+        });
+        !has_moved && !has_granted
     }
 
     /// The challenges that a councillor made in a round.
@@ -529,14 +543,19 @@ impl Challenge {
         }
     }
 
+    /// The claim as seats and people read it; `None` for a question of an opening.
+    pub(super) fn shown_claim(&self) -> Option<String> {
+        self.quoted.map(|is_quote| match is_quote {
+            true => format!("\"{}\"", self.claim),
+            false => format!("{} (not a quote: the challenger's words)", self.claim),
+        })
+    }
+
     /// The challenge in a line, as seats and people read it.
     pub(super) fn text(&self) -> String {
-        match self.quoted {
+        match self.shown_claim() {
             None => self.question.clone(),
-            Some(true) => format!("\"{}\" - {} Question: {}", self.claim, self.reason, self.question),
-            Some(false) => {
-                format!("{} (not a quote) - {} Question: {}", self.claim, self.reason, self.question)
-            }
+            Some(claim) => format!("{claim} - {} Question: {}", self.reason, self.question),
         }
     }
 
@@ -563,6 +582,12 @@ impl Challenge {
     /// What its target responded in a round, before the moderator intervened.
     pub(super) fn answer_in(&self, round: u32) -> Option<&ChallengeAnswer> {
         self.answers.iter().find(|answer| answer.round == round && !answer.second)
+    }
+
+    /// Whether it was put again at the end of this round and the answer grants it something.
+    pub(super) fn is_granted_again(&self, round: u32) -> bool {
+        let answer = self.answer_after(round).filter(|answer| answer.second && answer.round == round);
+        answer.and_then(|answer| answer.stance).is_some_and(ChallengeStance::concedes)
     }
 
     /// The answer as it stood after a round, unless it was found evasive by then.
@@ -593,6 +618,12 @@ impl CouncilRound<'_> {
     /// Whether the councillor's provisional vote is another than before the round.
     pub(super) fn is_vote_changed(&self, seat: &str) -> bool {
         self.before.get(seat).map(|held| held.vote) != self.after.get(seat).map(|held| held.vote)
+    }
+
+    /// The words of a councillor that everybody may read: where it stands now, and what it said to everybody in this round.
+    pub(super) fn shared_words<'s>(&'s self, seat: &'s str) -> Vec<&'s str> {
+        let standing = self.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
+        standing.chain(self.public_words(seat)).collect()
     }
 
     /// What a councillor said to everybody in this round, without claims that it quotes.

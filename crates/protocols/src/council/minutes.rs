@@ -6,11 +6,11 @@ use std::fmt::Write;
 use agon_core::wording::{capitalized, counted, excerpt};
 use agon_core::{Corrupt, QualityCheck, RecordBody, RoundSummary, SavedRecord};
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::CouncilPhase;
 use super::log::{Challenge, CouncilLog, CouncilRound, PeerMessage, one_line, phase_replies};
-use super::moderation::{INTERVENTIONS_MAX, InterventionKind, opposition};
+use super::moderation::{INTERVENTIONS_MAX, InterventionKind, SharedPoint, id_list, opposition};
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
 use super::reply_rules::CHALLENGES_MIN;
 use super::verdict::{CouncilVerdict, consensus_points};
@@ -23,7 +23,7 @@ const EMERGING_MIN: usize = 3;
 const WORDS_CHARS_MAX: usize = 160;
 
 /// The seed's summary of a round, as data.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub(super) struct RoundNotes {
     title: String,
     position_changes: Vec<Vec<String>>,
@@ -57,8 +57,9 @@ impl RoundNotes {
     }
 }
 
-/// The seed's heading of a list: `key_exchanges` becomes "Key Exchanges".
-fn list_heading(name: &str) -> String {
+/// The seed's heading of a list: `key_exchanges` becomes "Key Exchanges". After the first round nothing is persistent yet.
+fn list_heading(name: &str, round: u32) -> String {
+    let name = if round == 1 { name.trim_start_matches("persistent_") } else { name };
     name.split('_').map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
@@ -73,7 +74,7 @@ pub(super) fn round_summaries(log: &CouncilLog<'_>) -> Vec<RoundSummary> {
         let notes = RoundNotes::new(log, round);
         let lists = notes.lists.into_iter().filter(|(_, items)| !items.is_empty());
         let mut lists: Vec<(String, Vec<String>)> =
-            lists.map(|(name, items)| (list_heading(&name), items)).collect();
+            lists.map(|(name, items)| (list_heading(&name, round.number), items)).collect();
         if round.number == log.options.rounds {
             lists.extend(completion(log));
         }
@@ -102,7 +103,7 @@ fn completion(log: &CouncilLog<'_>) -> Vec<(String, Vec<String>)> {
             "Persistent disagreements: {}",
             log.rounds.last().map_or(0, |last| persistent_disagreements(log, last).len())
         ),
-        format!("Position changes: {}", changes.len()),
+        format!("Position changes: {} (changed votes: {})", changes.len(), vote_changes(log)),
     ];
     let evolution = if changes.is_empty() { vec!["nobody changed position".to_owned()] } else { changes };
     vec![
@@ -116,7 +117,15 @@ fn completion(log: &CouncilLog<'_>) -> Vec<(String, Vec<String>)> {
     ]
 }
 
-/// "| Councillor | Before | After | Changed? |", for the active roster, with the confidence before and after.
+/// How often a provisional vote became another one in a round. A new position can keep the vote.
+fn vote_changes(log: &CouncilLog<'_>) -> usize {
+    let changed =
+        log.rounds.iter().map(|round| round.after.keys().filter(|seat| round.is_vote_changed(seat)));
+    changed.map(Iterator::count).sum()
+}
+
+/// "| Councillor | Before | After | Changed? |", for the active roster, with the confidence before and after. An answer to a challenge
+/// that was put again comes after the positions of the round, so it stands beside them.
 fn position_table(log: &CouncilLog<'_>, round: &CouncilRound<'_>, chars_max: usize) -> Vec<Vec<String>> {
     let head = ["Councillor", "Before", "After", "Changed?", "Confidence"].map(String::from);
     let mut rows = vec![head.to_vec()];
@@ -127,13 +136,20 @@ fn position_table(log: &CouncilLog<'_>, round: &CouncilRound<'_>, chars_max: usi
             (false, true) => "No (absent)".to_owned(),
             (false, false) => "No".to_owned(),
         };
+        let granted =
+            log.challenges.iter().filter(|put| put.to == *seat && put.is_granted_again(round.number));
+        let granted = id_list(granted.map(|put| put.id.as_str()));
+        let granted = match granted.as_str() {
+            "" => String::new(),
+            ids => format!("; {ids} conceded when put again"),
+        };
         let now = if after.position == before.position { "unchanged" } else { after.position.as_str() };
         let confidence = match before.confidence == after.confidence {
             true => after.confidence.as_str().to_owned(),
             false => format!("{} \u{2192} {}", before.confidence.as_str(), after.confidence.as_str()),
         };
         let (before, now) = (shortened(&before.position, chars_max), shortened(now, chars_max));
-        rows.push(vec![log.name(seat).to_owned(), before, now, changed, confidence]);
+        rows.push(vec![log.name(seat).to_owned(), before, now, format!("{changed}{granted}"), confidence]);
     }
     rows
 }
@@ -176,30 +192,30 @@ fn challenge_line(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
     format!("{from} \u{2192} {to} [{}]: {}", challenge.id, shortened(&challenge.question, WORDS_CHARS_MAX))
 }
 
+/// A point with those who share it, and what was said against it by the end of this round.
+fn shared_line(log: &CouncilLog<'_>, round: &CouncilRound<'_>, shared: &SharedPoint) -> String {
+    let so_far = log.rounds.iter().filter(|earlier| earlier.number < round.number).chain([round]);
+    let done = so_far.flat_map(|earlier| &earlier.interventions);
+    let point = (shared.point.as_str(), shared.challenged_by.as_slice());
+    let challenged = opposition(log, point, shared.holders(), done);
+    format!("{} ({}; {challenged})", shared.point, log.names(shared.holders()))
+}
+
 /// "{points where 3+ councillors agree}".
 fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let points = round.findings.shared_points.iter().filter(|shared| shared.members.len() >= EMERGING_MIN);
-    let so_far = log.rounds.iter().filter(|earlier| earlier.number <= round.number);
-    let done: Vec<_> = so_far.flat_map(|earlier| &earlier.interventions).collect();
-    points
-        .map(|shared| {
-            let challenged = opposition(&shared.point, shared.challenged, done.iter().copied());
-            format!("{} ({}; {challenged})", shared.point, log.names(shared.holders()))
-        })
-        .collect()
+    points.map(|shared| shared_line(log, round, shared)).collect()
 }
 
-/// "{points still contested}": challenges whose answer is still a no after this round, and challenged points that few share.
+/// "{points still contested}": challenges that were answered with a no that stands after this round, and challenged points that few
+/// share.
 fn persistent_disagreements(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
-    let refused = log.challenges.iter().filter_map(|challenge| {
-        let answer = challenge.answer_after(round.number)?;
-        (answer.stance == Some(ChallengeStance::Disagree)).then(|| challenge_line(log, challenge))
-    });
+    let refused = log.challenges.iter().filter(|put| log.is_contested_after(put, round.number));
+    let refused = refused.map(|put| challenge_line(log, put));
     let shared = round.findings.shared_points.iter();
-    let contested = shared.filter(|shared| shared.challenged && shared.members.len() < EMERGING_MIN);
     let contested =
-        contested.map(|shared| format!("{} (shared by {})", shared.point, log.names(shared.holders())));
-    refused.chain(contested).collect()
+        shared.filter(|shared| !shared.challenged_by.is_empty() && shared.members.len() < EMERGING_MIN);
+    refused.chain(contested.map(|shared| shared_line(log, round, shared))).collect()
 }
 
 /// "{any interventions made and why}", and what of the moderator's findings does not count.
@@ -317,6 +333,9 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
         }
     }
     write!(text, "\n#### Key Exchanges\n\n{}", bullets(notes.list("key_exchanges")))?;
+    if log.messages_of(round.number).next().is_some() {
+        text.push_str("\n**Messages:**\n");
+    }
     for message in log.messages_of(round.number) {
         let (from, to) = (log.name(&message.from), log.name(&message.to));
         let (topic, said) = (one_line(&message.topic), one_line(&message.text));
@@ -331,7 +350,7 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
         }
     }
     for name in ["provisional_votes", "new_arguments", "emerging_consensus", "persistent_disagreements"] {
-        write!(text, "\n**{}:**\n\n{}", list_heading(name), bullets(notes.list(name)))?;
+        write!(text, "\n**{}:**\n\n{}", list_heading(name, round.number), bullets(notes.list(name)))?;
     }
     text.push_str("\n---\n\n");
     Ok(())
@@ -353,7 +372,36 @@ fn write_verdict(text: &mut String, log: &CouncilLog<'_>, verdict: &CouncilVerdi
         let (name, vote) = (log.name(seat), last.vote.as_str());
         write_row(text, [name, vote, &last.final_position, &last.key_argument, &last.remaining_concern])?;
     }
+    for (heading, items) in verdict_lists(log, verdict).into_iter().filter(|(_, items)| !items.is_empty()) {
+        write!(text, "\n**{heading}:**\n\n{}", bullets(&items))?;
+    }
     Ok(())
+}
+
+/// What the votes ask for, fear and reject.
+fn verdict_lists(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> [(&'static str, Vec<String>); 5] {
+    let names = |seats: &[String]| log.names(seats.iter().map(String::as_str));
+    let conditions = verdict.conditions.iter().map(|made| {
+        let side = if made.on_decision_side { "" } else { ", against the decision" };
+        format!("{} ({}{side})", made.condition, names(&made.councillors))
+    });
+    let conflicts = verdict.conflicts.iter().map(|conflict| conflict.words(log));
+    let risks = verdict.risk_matrix.iter().map(|risk| {
+        let (severity, probability) = (risk.severity.as_str(), risk.probability.as_str());
+        let by = names(&risk.councillors);
+        format!("{} (severity {severity}, probability {probability}; {by})", risk.risk)
+    });
+    let minority = verdict.minority_opinion.iter().flatten();
+    let minority = minority.map(|cast| {
+        format!("{}, {}: {}", log.name(&cast.councillor), cast.vote.as_str(), cast.final_position)
+    });
+    [
+        ("Conditions", conditions.collect()),
+        ("Conditions That Exclude Each Other", conflicts.collect()),
+        ("Risks", risks.collect()),
+        ("Dissent", minority.collect()),
+        ("Facts Needed", verdict.facts_needed.clone()),
+    ]
 }
 
 fn write_row<'a>(text: &mut String, cells: impl IntoIterator<Item = &'a str>) -> std::fmt::Result {
@@ -431,7 +479,8 @@ fn success_metrics(log: &CouncilLog<'_>) -> [CheckResult; 7] {
     let sent = format!("{}, {answered} of them answered", count_of(log.messages.len(), "message"));
     let changes: usize = log.rounds.iter().map(|round| round.changed().count()).sum();
     let seats = count_of(log.active.len(), "councillor");
-    let tracked = format!("{seats} after {held} of {rounds} rounds, {}", count_of(changes, "change"));
+    let (moved, voted) = (count_of(changes, "new position"), count_of(vote_changes(log), "changed vote"));
+    let tracked = format!("{seats} after {held} of {rounds} rounds, {moved}, {voted}");
     let (found, put) = findings_and_interventions(log);
     let stale = log.rounds.iter().filter(|round| round.findings.stale);
     let stale = stale.map(|round| format!("no change and no new argument in round {}", round.number));
@@ -443,7 +492,11 @@ fn success_metrics(log: &CouncilLog<'_>) -> [CheckResult; 7] {
         unless(few, made, CouncilPhase::Challenge),
         in_standard(log, answered > 0, sent),
         (Some(is_held), tracked, CouncilPhase::Respond),
-        each_of([put, found], "finding", "with an intervention", "nothing of the kind was found", MODERATED),
+        each_of(
+            [put, found],
+            ["finding", "that call for an intervention got one", "nothing of the kind was found"],
+            MODERATED,
+        ),
         unless(stale.collect(), fresh, CouncilPhase::Moderate),
         (Some(is_held), logged, CouncilPhase::Challenge),
     ]
@@ -457,9 +510,7 @@ fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
         true => of_rounds(log),
         false => format!("no response from {}", silent.join(", ")),
     };
-    let attempts = log.debate.turns_of(CouncilPhase::Challenge.as_str()).flat_map(|turn| &turn.attempts);
-    let sent_back = attempts.flatten().filter(|attempt| attempt.fault.is_some()).count();
-    let sent_back = format!("{} sent back", count_of(sent_back, "answer"));
+    let enforced = format!("everybody who took part made at least {CHALLENGES_MIN} in every round");
     // A councillor who took part with too few challenges shows that the rule was not applied.
     let few = too_few(log, |round, seat| round.examined.contains_key(seat));
     let moderated = || log.rounds.iter().filter(|round| round.is_moderated);
@@ -468,6 +519,7 @@ fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
     let argued = done().filter(|done| done.steelmanned_point().is_some()).count();
     let changes = || log.rounds.iter().flat_map(CouncilRound::changed);
     let with_reason = changes().filter(|(_, standing)| !standing.because.is_empty()).count();
+    let changed = changes().count();
     let stalled = moderated().filter(|round| round.findings.stale).count();
     let reframed = done().filter(|done| done.kind == InterventionKind::Stale && done.settled > 0).count();
     let most = log.rounds.iter().map(|round| interventions_put(log, round)).max().unwrap_or_default();
@@ -477,34 +529,42 @@ fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
         !phase_replies(&log.debate.turns, respond, sent.round).any(|(ask, _)| ask.seat == sent.to)
     };
     let lost = log.messages.iter().filter(is_lost).count();
-    let sent = format!("{} written, {lost} of them not delivered", count_of(log.messages.len(), "message"));
+    let sent = format!("{}, {lost} not delivered{}", messages_written(log), unsent_messages(log));
     [
         (Some(silent.is_empty() && is_whole), not_cut, respond),
-        unless(few, sent_back, CouncilPhase::Challenge),
+        unless(few, enforced, CouncilPhase::Challenge),
         each_of(
             [argued, points],
-            "unchallenged point",
-            "argued against",
-            "no groupthink was found",
+            ["unchallenged point", "shared by more than half, argued against", "no groupthink was found"],
             MODERATED,
         ),
-        each_of(
-            [with_reason, changes().count()],
-            "change",
-            "with a reason",
-            "no position changed",
-            [respond; 2],
-        ),
+        each_of([with_reason, changed], ["change", "with a reason", "no position changed"], [respond; 2]),
         each_of(
             [reframed, stalled],
-            "stale round",
-            "with a reframing question",
-            "no round stalled",
+            ["stale round", "with a reframing question", "no round stalled"],
             MODERATED,
         ),
         (Some(most <= INTERVENTIONS_MAX), put, CouncilPhase::Intervene),
         in_standard(log, lost == 0, sent),
     ]
+}
+
+/// How many messages were written, with those that the limit left out.
+fn messages_written(log: &CouncilLog<'_>) -> String {
+    let written = log.rounds.iter().flat_map(|round| round.examined.values());
+    let written = written.map(|said| said.messages.len()).sum::<usize>();
+    let surplus = written.saturating_sub(log.messages.len());
+    format!("{} written, {surplus} over the limit", count_of(written, "message"))
+}
+
+/// Who took part in a round and sent nobody a message.
+fn unsent_messages(log: &CouncilLog<'_>) -> String {
+    let of_round = |round: &CouncilRound<'_>| {
+        let is_sender = |seat: &str| log.messages_of(round.number).any(|sent| sent.from == seat);
+        let silent = log.names(round.examined.keys().copied().filter(|seat| !is_sender(seat)));
+        (!silent.is_empty()).then(|| format!("; none in round {} from {silent}", round.number))
+    };
+    log.rounds.iter().filter_map(of_round).collect()
 }
 
 /// Met where nothing is missing.
@@ -522,9 +582,7 @@ fn in_standard(log: &CouncilLog<'_>, is_met: bool, note: String) -> CheckResult 
 /// Met where all of them are done; it does not apply where there are none.
 fn each_of(
     [done, all]: [usize; 2],
-    noun: &str,
-    how: &str,
-    none: &str,
+    [noun, how, none]: [&str; 3],
     [if_none, if_some]: [CouncilPhase; 2],
 ) -> CheckResult {
     match all {
@@ -546,9 +604,14 @@ fn too_few(log: &CouncilLog<'_>, is_counted: impl Fn(&CouncilRound<'_>, &str) ->
     let mut notes = Vec::new();
     for round in &log.rounds {
         for seat in log.active.iter().filter(|seat| is_counted(round, seat)) {
-            let made = log.made_by(seat, round.number).filter(|made| made.quoted == Some(true)).count();
+            let made = log.made_by(seat, round.number).count();
+            let quoted = log.made_by(seat, round.number).filter(|made| made.quoted == Some(true)).count();
             let note = format!("{} made {made} in round {}", log.name(seat), round.number);
-            notes.extend((made < CHALLENGES_MIN).then_some(note));
+            let note = match made - quoted {
+                0 => note,
+                others => format!("{note}, {others} of them without a quote"),
+            };
+            notes.extend((quoted < CHALLENGES_MIN).then_some(note));
         }
     }
     notes

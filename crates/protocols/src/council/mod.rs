@@ -42,6 +42,7 @@ macro_rules! wire_names {
 use wire_names;
 
 mod asks;
+mod citable;
 mod closing;
 mod log;
 mod minutes;
@@ -70,7 +71,7 @@ agon_core::protocol_options! {
         focus: String = Text, "", "the field that matters most; the Domain Expert, the sixth councillor, needs it";
         exchanges: usize = Int(1, 5), "2", "the most messages that a councillor sends to others in a round";
         economy: bool = Flag, "false", "one call at a time on one model, and no messages between councillors";
-        economy_model: String = Text, "", "the model of economy mode; by default the first of --models";
+        economy_model: String = Model, "", "the model of economy mode; by default the first of --models";
         roster: String = File, "", "a file (YAML, JSON or TOML) with roles and their charters, which take the first seats";
     }
 }
@@ -232,8 +233,8 @@ impl Protocol for Council {
             round_summaries: minutes::round_summaries(&log),
             records: vec![minutes::session_record(&log, &verdict)?],
             checks: minutes::quality_checks(&log),
-            gate: None,
-            items: Vec::new(),
+            citable: log.citable(),
+            ..DebateView::default()
         })
     }
 }

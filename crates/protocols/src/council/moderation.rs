@@ -30,7 +30,7 @@ pub(super) const REFRAMING_QUESTIONS: [&str; 4] = [
 ];
 
 /// What was found in a round, as it is in the verdict: each finding has the words that it rests on.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct RoundFindings {
     moderator_present: bool,
     pub(super) shared_points: Vec<SharedPoint>,
@@ -44,14 +44,19 @@ pub(super) struct RoundFindings {
     /// How many points had to be argued against.
     #[serde(skip)]
     pub(super) unchallenged: usize,
+    /// What the moderator quotes and nobody said.
+    #[serde(skip)]
+    pub(super) unverified: Vec<String>,
 }
 
 /// A point that several councillors share.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct SharedPoint {
     pub(super) point: String,
-    /// Whether somebody challenged it, in this round or by a steelman.
+    /// Whether somebody challenged it, or was asked to argue against it and did.
     pub(super) challenged: bool,
+    /// The challenges against it.
+    pub(super) challenged_by: Vec<String>,
     /// The councillors who share it, each with its own words.
     pub(super) members: Vec<CouncillorQuote>,
     /// Whether these are positions that are equal after normalization, so that nobody needed to declare it.
@@ -149,18 +154,28 @@ impl ModeratorIntervention {
     }
 }
 
-/// Who argued against a point, in words for people. A case that the moderator asked for does not show that anybody is against it.
+/// Who argued against a point, in words for people. A case that somebody was asked to argue does not show that anybody is against it.
 pub(super) fn opposition<'i>(
-    point: &str,
-    challenged: bool,
+    log: &CouncilLog<'_>,
+    (point, challenged_by): (&str, &[String]),
+    mut holders: impl Iterator<Item = &'i str>,
     done: impl IntoIterator<Item = &'i ModeratorIntervention>,
-) -> &'static str {
-    let mut steelmanned = done.into_iter().filter_map(ModeratorIntervention::steelmanned_point);
-    match steelmanned.any(|other| is_same_text(other, point)) {
-        true => "argued against at the moderator's request",
-        false if challenged => "challenged",
-        false => "not challenged",
+) -> String {
+    let is_against =
+        |done: &&ModeratorIntervention| done.steelmanned_point().is_some_and(|it| is_same_text(it, point));
+    match (done.into_iter().find(is_against), challenged_by) {
+        (Some(done), _) => {
+            let shares = if holders.any(|seat| seat == done.to) { ", who shares it," } else { "" };
+            format!("{}{shares} was asked to argue the case against", log.name(&done.to))
+        }
+        (None, []) => "not challenged".to_owned(),
+        (None, ids) => format!("challenged in {}", id_list(ids.iter().map(String::as_str))),
     }
+}
+
+/// Ids as the transcript writes them.
+pub(super) fn id_list<'i>(ids: impl Iterator<Item = &'i str>) -> String {
+    ids.map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
 }
 
 /// What is found in a round: by counting, and from what the moderator said, as far as it verifies.
@@ -173,6 +188,9 @@ pub(super) fn find(
     found.shared_points.extend(equal_positions(log, round));
     if let Some(said) = said {
         found.evasions = verified_evasions(log, round.number, &said.evasions, &mut found.notes);
+        let is_found = |id: &str| found.evasions.iter().any(|other| is_same_text(&other.challenge_id, id));
+        let dropped = said.evasions.iter().filter(|evasion| !is_found(&evasion.challenge_id));
+        found.unverified.extend(dropped.map(|evasion| evasion.quote.trim().to_owned()));
         for shared in &said.shared_points {
             find_shared_point(log, round, shared, &mut found);
         }
@@ -204,12 +222,17 @@ fn equal_positions(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Option<Sha
     // Of several groups of one size, the first counts.
     let (_, position) = held.iter().rev().max_by_key(|(_, position)| holders(position))?;
     let members = held.iter().filter(|(_, other)| is_same_text(other, position));
-    let members: Vec<CouncillorQuote> = members
-        .map(|(seat, quote)| CouncillorQuote { councillor: (*seat).to_owned(), quote: (*quote).to_owned() })
-        .collect();
+    let members: Vec<_> = members.map(|(seat, quote)| CouncillorQuote::new(seat, quote)).collect();
     let is_enough = members.len() >= groupthink_min(log.active.len());
     let point = members.first()?.quote.clone();
-    is_enough.then_some(SharedPoint { point, challenged: false, members, equal_positions: true })
+    let challenged_by = Vec::new();
+    is_enough.then_some(SharedPoint {
+        point,
+        challenged: false,
+        challenged_by,
+        members,
+        equal_positions: true,
+    })
 }
 
 /// The evasions whose quote occurs in the answer that the moderator judges in this round.
@@ -230,9 +253,7 @@ pub(super) fn verified_evasions(
         }
         let (id, quote) = (challenge.id.clone(), evasion.quote.trim().to_owned());
         match log.texts.is_quoted(&quote, &answer.response) {
-            true => {
-                found.push(EvasionFinding { challenge_id: id, why: evasion.why.trim().to_owned(), quote })
-            }
+            true => found.push(EvasionFinding { challenge_id: id, why: evasion.why.trim().into(), quote }),
             false => faults.push(format!("The answer to {id} does not contain the words {quote:?}.")),
         }
     }
@@ -253,30 +274,52 @@ fn find_shared_point(
             continue;
         };
         let quote = member.quote.trim();
-        match log.quotable_words(round, seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
-            true => members.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() }),
-            false => found.notes.push(format!(
-                "{} does not count as sharing \"{point}\": they did not say {quote:?}.",
-                log.name(seat)
-            )),
+        // A third councillor may be shown the quote, so it is not from a message.
+        match round.shared_words(seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
+            true => members.push(CouncillorQuote::new(seat, quote)),
+            false => {
+                let name = log.name(seat);
+                found.notes.push(format!(
+                    "The moderator's quote of {name} for \"{point}\" does not verify: they did not say {quote:?} to everybody, word \
+                     for word. So {name} is not counted, and whether it shares the point is not known."
+                ));
+                found.unverified.push(quote.to_owned());
+            }
         }
     }
     members.sort_by_key(|member| log.active.iter().position(|seat| *seat == member.councillor));
-    // A challenge of the round against the quoted words is a challenge against the point, whatever the moderator says.
-    let is_against = |put: &Challenge| {
-        let quotes =
-            |member: &CouncillorQuote| member.councillor == put.to && is_quote_of(&member.quote, &put.claim);
-        put.round == round.number && put.quoted == Some(true) && members.iter().any(quotes)
+    // A challenge of the round against the quoted words is a challenge against the point, whatever the moderator says. Any other must
+    // be named, and must be one to somebody who shares the point.
+    let is_named = |put: &Challenge| shared.challenged_by.iter().any(|id| is_same_text(id, &put.id));
+    let is_against = |put: &&Challenge| {
+        let is_quoted =
+            |member: &CouncillorQuote| put.quoted == Some(true) && is_quote_of(&member.quote, &put.claim);
+        let mut holders = members.iter().filter(|member| member.councillor == put.to);
+        holders.any(|member| is_named(put) || (put.round == round.number && is_quoted(member)))
     };
-    let challenged = shared.challenged || log.challenges.iter().any(is_against);
+    let challenged_by: Vec<String> =
+        log.challenges.iter().filter(is_against).map(|put| put.id.clone()).collect();
+    let challenged = !challenged_by.is_empty();
     // A point that only quotes equal positions is those positions again.
     let is_known = found.shared_points.iter().any(|other| {
         let repeats = |member: &CouncillorQuote| is_quote_of(&member.quote, &other.point);
         is_same_text(&other.point, &point) || (other.equal_positions && members.iter().all(repeats))
     });
-    if !is_known && !members.is_empty() {
-        found.shared_points.push(SharedPoint { point, challenged, members, equal_positions: false });
+    if is_known || members.is_empty() {
+        return;
     }
+    if shared.challenged && !challenged {
+        found.notes.push(format!(
+            "\"{point}\" does not count as challenged: no challenge to somebody who shares it is named."
+        ));
+    }
+    found.shared_points.push(SharedPoint {
+        point,
+        challenged,
+        challenged_by,
+        members,
+        equal_positions: false,
+    });
 }
 
 fn find_new_argument(
@@ -290,11 +333,14 @@ fn find_new_argument(
     let words = log.quotable_words(round, seat);
     let name = log.name(seat);
     if !words.iter().any(|text| log.texts.is_quoted(quote, text)) {
-        found.notes.push(format!("The new argument of {name} does not count: they did not say {quote:?}."));
+        found.notes.push(format!(
+            "The moderator's quote of a new argument of {name} does not verify: they did not say {quote:?} word for word. So it is not counted."
+        ));
+        found.unverified.push(quote.to_owned());
     } else if was_said_before(log, round, quote) {
         found.notes.push(format!("The argument of {name} is not new: {quote:?} was said before this round."));
     } else {
-        found.new_arguments.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() });
+        found.new_arguments.push(CouncillorQuote::new(seat, quote));
     }
 }
 
@@ -330,32 +376,24 @@ fn is_stale(
 /// Plans the round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
 pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRound<'_>) {
     let mut planned = plan_re_asks(log, round);
-    let unchallenged = unchallenged_points(log, round);
-    round.findings.unchallenged = unchallenged.len();
+    let (number, unchallenged) = (round.number, unchallenged_points(log, round));
+    let (steelman, question) = (steelman_seat(log, round), reframing_question(log, round));
+    let found = &mut round.findings;
+    found.unchallenged = unchallenged.len();
     for (point, quote) in unchallenged {
-        let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
-            round.findings.notes.push(format!("There was no room to have \"{point}\" argued against."));
+        let Some(to) = steelman.filter(|_| planned.len() < INTERVENTIONS_MAX) else {
+            found.notes.push(format!("There was no room to have \"{point}\" argued against."));
             continue;
         };
-        let put =
-            ModeratorIntervention::new(round.number, InterventionKind::Groupthink, to, quote, point.clone());
+        let put = ModeratorIntervention::new(number, InterventionKind::Groupthink, to, quote, point.clone());
         planned.push(ModeratorIntervention { about: Some(point), ..put });
     }
-    if round.findings.stale && planned.len() >= INTERVENTIONS_MAX {
-        round
-            .findings
-            .notes
-            .push("The round was stale, and there was no room for a reframing question.".to_owned());
-    } else if round.findings.stale {
-        let quote = format!("round {}: no position changed and no new argument was made", round.number);
-        let question = reframing_question(log, round);
-        planned.push(ModeratorIntervention::new(
-            round.number,
-            InterventionKind::Stale,
-            "all",
-            quote,
-            question,
-        ));
+    if found.stale && planned.len() >= INTERVENTIONS_MAX {
+        let note = "The round was stale, and there was no room for a reframing question.";
+        found.notes.push(note.to_owned());
+    } else if found.stale {
+        let quote = format!("round {number}: no position changed and no new argument was made");
+        planned.push(ModeratorIntervention::new(number, InterventionKind::Stale, "all", quote, question));
     }
     round.interventions = planned;
 }
@@ -419,12 +457,8 @@ fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<(S
     }
     if let Some(vote) = uncontested_vote(log, round).filter(|_| points.is_empty()) {
         let point = format!("All provisional votes are {}", vote.as_str());
-        if is_new(&point) {
-            points.push((
-                point,
-                format!("round {}: no challenge was answered with agree or modified", round.number),
-            ));
-        }
+        let shown = format!("round {}: no challenge was answered with agree or modified", round.number);
+        points.extend(is_new(&point).then_some((point, shown)));
     }
     points
 }
@@ -539,14 +573,11 @@ fn settle_one(
         violate(log, id, round.number, "put again, its answer could not be read".to_owned(), false);
         outcome = "evaded".to_owned();
     }
-    let shown: Vec<String> = done
-        .replies
-        .iter()
-        .map(|reply| match done.kind {
-            InterventionKind::Stale => format!("{}: {}", log.name(&reply.councillor), reply.text),
-            InterventionKind::Evasion | InterventionKind::Groupthink => reply.text.clone(),
-        })
-        .collect();
+    let shown = done.replies.iter().map(|reply| match done.kind {
+        InterventionKind::Stale => format!("{}: {}", log.name(&reply.councillor), reply.text),
+        InterventionKind::Evasion | InterventionKind::Groupthink => reply.text.clone(),
+    });
+    let shown: Vec<String> = shown.collect();
     done.reply = (!shown.is_empty()).then(|| shown.join("\n"));
     if is_settled {
         done.outcome = outcome;

@@ -36,7 +36,7 @@ pub(super) struct OpeningStatement {
     pub(super) confidence: CouncilConfidence,
     /// How would you vote on the proposition today?
     pub(super) vote: CouncilVote,
-    /// What must other councillors answer? Ask at least one question.
+    /// What must other councillors answer? Ask at least one question that the role of the one you ask must be able to answer.
     #[schemars(length(min = 1, max = 5), transform = entry_question("What must another councillor answer?"))]
     pub(super) questions: Vec<OpeningQuestion>,
 }
@@ -82,7 +82,7 @@ pub(super) struct CrossExamination {
 pub(super) struct NewChallenge {
     /// Which councillor do you challenge?
     pub(super) to: String,
-    /// Which words of that councillor do you challenge? Copy them exactly.
+    /// Which words of that councillor do you challenge? Copy them exactly, in their own language.
     pub(super) claim: String,
     /// Why is this claim wrong, or why does it need scrutiny?
     pub(super) reason: String,
@@ -121,7 +121,7 @@ pub(super) struct RoundResponse {
     /// Does your position or your vote change in this round? New reasons alone are no change.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
-    /// What is your new position, in two to four sentences? Empty if it does not change.
+    /// What is your position now, with what your answers concede, in two to four sentences? Empty if it does not change.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) position: String,
     /// Which arguments support your position now? List those that you keep and those that you add.
@@ -145,7 +145,7 @@ pub(super) struct ChallengeResponse {
     pub(super) challenge_id: String,
     /// What is your direct response?
     pub(super) response: String,
-    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
+    /// Do you agree with the challenge, disagree, modify your claim, or answer a question that quotes no claim of yours?
     pub(super) stance: ChallengeStance,
 }
 
@@ -198,7 +198,7 @@ pub(super) struct SteelmanCase {
     pub(super) blind_spots: String,
 }
 
-/// The answer to a challenge that is put again. Without a stance it evades the challenge.
+/// The answer to a challenge that is put again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SecondResponse {
     /// What exactly does the challenge ask of you? At most 150 words.
@@ -209,7 +209,7 @@ pub(super) struct SecondResponse {
     /// What is your direct response?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) response: String,
-    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
+    /// Do you agree with the challenge, disagree, modify your claim, or answer a mere question? No stance is an evasion.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) stance: Option<ChallengeStance>,
 }
@@ -246,11 +246,14 @@ pub(super) struct FinalStatement {
     /// Which concern remains?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) remaining_concern: String,
+    /// Why do you not vote as you would have after the last round? Name the ids of challenges or messages. Empty if you do.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) because: String,
     /// How do you vote on the proposition?
     pub(super) vote: CouncilVote,
-    /// What must be met before the start, kept after it, or true before you would vote yes? Empty with PROCEED and DO NOT PROCEED.
+    /// What must be met before it is done, or be true before you would vote yes? Each stands alone. Empty with PROCEED and DO NOT PROCEED.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8), transform = entry_question("What must be met before the start, kept after it, or true before you would vote yes?"))]
+    #[schemars(length(max = 8), transform = entry_question("What must be met before it is done (if it holds later: from when), or be true before you would vote yes?"))]
     pub(super) conditions: Vec<String>,
     /// Which risks do you see if it goes ahead?
     #[serde(default, deserialize_with = "or_default")]
@@ -283,6 +286,12 @@ impl CouncilVote {
     /// Whether it is on the side that goes ahead.
     pub(super) fn is_in_favour(self) -> bool {
         matches!(self, Self::Proceed | Self::WithConditions)
+    }
+
+    /// What RECONSIDER means, in the words of the prompts. The other votes say it by their names.
+    pub(super) fn meaning(self) -> Option<&'static str> {
+        (self == Self::Reconsider)
+            .then_some("not now. Something has to be changed or found out first; then it is decided again.")
     }
 }
 
@@ -329,9 +338,9 @@ pub(super) struct ModeratorReply {
     /// Where do the councillors agree, who evades, what is new in this round, and which change is not explained? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) analysis: String,
-    /// Which major points do several councillors share?
+    /// Which major points do two or more councillors share?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 6), transform = entry_question("Which major point do several councillors share?"))]
+    #[schemars(length(max = 6), transform = entry_question("Which major point do two or more councillors share?"))]
     pub(super) shared_points: Vec<SharedPointFinding>,
     /// Which answers do not engage the challenge that they answer?
     #[serde(default, deserialize_with = "or_default")]
@@ -358,7 +367,11 @@ pub(super) struct SharedPointFinding {
     /// Which councillors share it?
     #[schemars(length(max = 6), transform = entry_question("Which councillor shares it?"))]
     pub(super) members: Vec<CouncillorQuote>,
-    /// Did anybody argue against this point itself?
+    /// Which challenges to these councillors argue against the point itself? Name their ids.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("Which challenge argues against the point itself?"))]
+    pub(super) challenged_by: Vec<String>,
+    /// Does a challenge argue against this point itself?
     pub(super) challenged: bool,
 }
 
@@ -367,8 +380,14 @@ pub(super) struct SharedPointFinding {
 pub(super) struct CouncillorQuote {
     /// Which councillor is it?
     pub(super) councillor: String,
-    /// Which words of this councillor say so? Copy them exactly.
+    /// Which words of this councillor say so? Copy them exactly, in their own language.
     pub(super) quote: String,
+}
+
+impl CouncillorQuote {
+    pub(super) fn new(councillor: &str, quote: &str) -> Self {
+        Self { councillor: councillor.to_owned(), quote: quote.to_owned() }
+    }
 }
 
 /// An answer that evades its challenge.
@@ -404,14 +423,18 @@ pub(super) struct ModeratorConclusion {
     /// Which one sentence answers the topic, so that more than half of the councillors would sign it? Empty if there is none.
     #[serde(default, deserialize_with = "or_default")]
     pub(super) agreed: String,
-    /// Which words of each of these councillors say so?
+    /// Which words of each of these councillors say so? Every part of the sentence needs some.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 6), transform = entry_question("Which councillor would sign the sentence?"))]
+    #[schemars(length(max = 18), transform = entry_question("Which councillor would sign the sentence?"))]
     pub(super) quotes: Vec<CouncillorQuote>,
-    /// Which conditions or risks say the same thing?
+    /// Which conditions of one kind, or which risks, say the same thing?
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(length(max = 12), transform = entry_question("Which conditions, or which risks, say the same thing?"))]
     pub(super) merged: Vec<MergedTerms>,
+    /// Which conditions of different councillors cannot all be met?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("Which conditions of different councillors cannot all be met?"))]
+    pub(super) conflicts: Vec<TermConflict>,
     /// Which facts are missing that only the person who asked can supply?
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(length(max = 8), transform = entry_question("Which fact is missing that only the person who asked can supply?"))]
@@ -428,8 +451,18 @@ pub(super) struct MergedTerms {
     /// Which ones say the same thing? At least two ids of one kind.
     #[schemars(length(min = 2, max = 12), transform = entry_question("Which one says the same thing?"))]
     pub(super) ids: Vec<String>,
-    /// What do they say, in one sentence?
+    /// What do all of them say, in one sentence?
     pub(super) text: String,
+}
+
+/// Conditions that exclude each other.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TermConflict {
+    /// Which ones exclude each other? At least two ids.
+    #[schemars(length(min = 2, max = 6), transform = entry_question("Which one excludes another?"))]
+    pub(super) ids: Vec<String>,
+    /// Why can they not all be met?
+    pub(super) why: String,
 }
 
 /// A kind of reply.
@@ -466,11 +499,17 @@ pub(super) struct SchemaChoices {
     /// The councillors who can be sent messages.
     pub(super) recipients: Vec<String>,
     pub(super) challenges: Vec<String>,
+    /// Everything that was put to anybody.
+    pub(super) all_challenges: Vec<String>,
     pub(super) messages: Vec<String>,
     /// The challenges and messages among which the moderator chooses the key exchanges.
     pub(super) exchanges: Vec<String>,
     /// The conditions and risks that can be merged.
     pub(super) terms: Vec<String>,
+    /// The conditions that can exclude each other.
+    pub(super) conditions: Vec<String>,
+    /// Whether the challenge is no question, so that `answered` is no stance on it.
+    pub(super) has_claim: bool,
 }
 
 impl ReplyForm {
@@ -499,7 +538,9 @@ impl ReplyForm {
 
     /// Where a reply names something, and what it may name there.
     fn named(self, choices: &SchemaChoices) -> Vec<(&'static str, &[String])> {
-        let SchemaChoices { councillors, recipients, challenges, messages, exchanges, terms } = choices;
+        let SchemaChoices {
+            councillors, recipients, challenges, all_challenges, messages, exchanges, ..
+        } = choices;
         match self {
             Self::Opening => vec![("questions/items/properties/to", councillors)],
             Self::Examination => vec![
@@ -512,6 +553,7 @@ impl ReplyForm {
             ],
             Self::Moderation => vec![
                 ("shared_points/items/properties/members/items/properties/councillor", councillors),
+                ("shared_points/items/properties/challenged_by/items", all_challenges),
                 ("evasions/items/properties/challenge_id", challenges),
                 ("new_arguments/items/properties/councillor", councillors),
                 ("key_exchanges/items", exchanges),
@@ -519,7 +561,8 @@ impl ReplyForm {
             Self::SecondResponse => vec![("challenge_id", challenges)],
             Self::Conclusion => vec![
                 ("quotes/items/properties/councillor", councillors),
-                ("merged/items/properties/ids/items", terms),
+                ("merged/items/properties/ids/items", &choices.terms),
+                ("conflicts/items/properties/ids/items", &choices.conditions),
                 ("evasions/items/properties/challenge_id", challenges),
             ],
             Self::Steelman | Self::Reframing | Self::Final => Vec::new(),
@@ -537,7 +580,24 @@ impl ReplyForm {
                 place.insert("enum".to_owned(), values.to_vec().into());
             }
         }
+        if choices.has_claim {
+            withhold(&mut json, ChallengeStance::Answered.as_str());
+        }
         ReplySchema { name: self.as_str().to_owned(), json }
+    }
+}
+
+/// Takes a word out of every list of allowed values.
+fn withhold(schema: &mut Value, word: &str) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Array(words)) = fields.get_mut("enum") {
+                words.retain(|other| other != word);
+            }
+            fields.values_mut().for_each(|field| withhold(field, word));
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| withhold(entry, word)),
+        _ => {}
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::log::{CouncilLog, has_words};
 use super::replies::{
-    CrossExamination, FinalStatement, NewChallenge, OpeningStatement, ReframingAnswer, ReplyForm,
-    RoundResponse, SecondResponse, SteelmanCase,
+    CouncilVote, CrossExamination, FinalStatement, NewChallenge, OpeningStatement, ReframingAnswer,
+    ReplyForm, RoundResponse, SecondResponse, SteelmanCase,
 };
 use super::{CouncilPhase, moderation, verdict};
 use crate::named_lists::name_key;
@@ -33,7 +33,16 @@ pub(super) fn check_reply(log: &CouncilLog<'_>, ask: &Ask, value: &Value) -> Res
         CouncilPhase::Vote => {
             let said: FinalStatement = read(value)?;
             not_empty("final_position", &said.final_position)?;
-            Ok(not_empty("key_argument", &said.key_argument)?)
+            not_empty("key_argument", &said.key_argument)?;
+            let before = log.standings().get(ask.seat.as_str()).map(|held| held.vote);
+            let unexplained = before.filter(|before| *before != said.vote && !has_words(&said.because));
+            let fault = |before: CouncilVote| {
+                format!(
+                    "your provisional vote was {}, so `because` must say why you vote otherwise.",
+                    before.as_str()
+                )
+            };
+            verified(&unexplained.map(fault).into_iter().collect::<Vec<_>>())
         }
         CouncilPhase::Conclude => verified(&verdict::verified_conclusion(log, &read(value)?).faults),
     }
@@ -72,19 +81,17 @@ impl ReplyRules<'_> {
                 not_empty("text", &message.text)?;
             }
         }
-        let faults: Vec<String> = said
-            .challenges
-            .iter()
-            .filter(|made| {
-                !self.log.is_claim_of(
-                    &made.to,
-                    self.seat,
-                    self.log.debate.last_phase().map_or(0, |last| last.round),
-                    &made.claim,
-                )
-            })
-            .map(|made| format!("{} did not say {:?}: copy words of theirs exactly.", made.to, made.claim))
-            .collect();
+        let round = self.log.debate.last_phase().map_or(0, |last| last.round);
+        let is_made_up =
+            |made: &&NewChallenge| !self.log.is_claim_of(&made.to, self.seat, round, &made.claim);
+        let faults = said.challenges.iter().filter(is_made_up).map(|made| {
+            format!(
+                "{} did not say {:?} word for word. Keep at least {CHALLENGES_MIN} challenges: only the quote does not count, and without \
+                 one a challenge is put all the same, marked as not a quote.",
+                made.to, made.claim
+            )
+        });
+        let faults: Vec<String> = faults.collect();
         verified(&faults)
     }
 

@@ -1,19 +1,19 @@
 //! What people read of a council's verdict: the headline and the report.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{capitalized, counted, heading, joined, percent};
+use agon_core::wording::{capitalized, counted, heading, joined, percent, sentence, sentences};
 use agon_core::{
     Corrupt, Debate, Headline, Outcome, Outline, ReportBlock, ReportItem, ReportLength, ReportSection,
     SectionKind, Termination, VerdictTone,
 };
 use serde::Deserialize;
 
-use super::closing::CouncilDissent;
-use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words};
+use super::closing::{CouncilDissent, cited};
+use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words, one_line};
 use super::moderation::{InterventionKind, ModeratorIntervention, opposition};
-use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
+use super::replies::{CouncilVote, CouncillorQuote, RiskProbability, RiskSeverity};
 use super::verdict::{
-    CastVote, CouncilDisagreement, CouncilVerdict, StatedTerm, VoteCondition, stated_conditions, stated_risks,
+    CastVote, ConfidenceCap, CouncilDisagreement, CouncilVerdict, VoteCondition, councillors_of,
 };
 use crate::quotes::is_same_text;
 
@@ -29,7 +29,8 @@ pub(super) fn dissent(debate: &Debate) -> Result<Vec<CouncilDissent>, Corrupt> {
 pub(super) fn dissent_items(log: &CouncilLog<'_>, dissent: &[CouncilDissent]) -> Vec<ReportItem> {
     let item = |held: &CouncilDissent| {
         let argument = held.key_argument.as_deref().filter(|argument| has_words(argument));
-        let argument = argument.map_or_else(String::new, |argument| format!("Its reason: {argument} "));
+        let argument =
+            argument.map_or_else(String::new, |argument| format!("Its reason: {} ", sentence(argument)));
         ReportItem {
             who: Some(log.name(&held.seat).to_owned()),
             text: held.position.clone(),
@@ -75,12 +76,25 @@ fn vote_sentence(log: &CouncilLog<'_>, verdict: &CouncilVerdict, outcome: &Outco
     let Some(confidence) = verdict.confidence else {
         return format!("{votes} That is too few to decide anything.");
     };
-    let caps: Vec<String> = verdict.confidence_caps.iter().map(|cap| cap.words().to_owned()).collect();
-    let capped = match caps.is_empty() {
-        true => String::new(),
-        false => format!(" It cannot be HIGH because {}.", joined(&caps)),
+    let is_divided = verdict.divided == Some(true);
+    // An even split says that no side is large.
+    let caps = verdict.confidence_caps.iter();
+    let caps = caps.filter(|cap| !is_divided || **cap != ConfidenceCap::NotOver75Percent);
+    let split = is_divided.then_some("the votes are evenly split");
+    let reasons: Vec<String> =
+        split.into_iter().chain(caps.map(|cap| cap.words())).map(str::to_owned).collect();
+    let because = match (is_divided, reasons.is_empty()) {
+        (true, _) => format!(", because {}", joined(&reasons)),
+        (false, true) => String::new(),
+        (false, false) => format!(", not HIGH, because {}", joined(&reasons)),
     };
-    format!("{votes} Confidence {}.{capped}", confidence.as_str())
+    let half = verdict.votes.len() / 2;
+    let tie = if is_divided {
+        format!(" That is {half} for going ahead and {half} against going ahead now; a tie means not now.")
+    } else {
+        String::new()
+    };
+    format!("{votes}{tie} Confidence {}{because}.", confidence.as_str())
 }
 
 /// First the verdict, why, what must be so and what is missing; then how it came about: how votes and positions moved, what the
@@ -128,8 +142,13 @@ fn whole_list(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
     (!items.is_empty()).then(|| part(title, vec![ReportBlock::Items(items)]))
 }
 
-/// A section with a list, of which the short report shows the first entries.
-fn list_section(title: &str, mut first: Vec<ReportBlock>, items: Vec<ReportItem>) -> Option<ReportSection> {
+/// A section with a list, of which the short report shows the first entries and says how to get all.
+fn list_section(
+    debate: &Debate,
+    title: &str,
+    mut first: Vec<ReportBlock>,
+    items: Vec<ReportItem>,
+) -> Option<ReportSection> {
     if items.is_empty() {
         return None;
     }
@@ -137,7 +156,8 @@ fn list_section(title: &str, mut first: Vec<ReportBlock>, items: Vec<ReportItem>
     match items.get(..SHORT_ITEMS_MAX).filter(|_| more > 1) {
         None => first.push(ReportBlock::Items(items)),
         Some(shown) => {
-            let rest = ReportBlock::Line(format!("And {more} more: the full report has them."));
+            let id = &debate.brief.id;
+            let rest = ReportBlock::Line(format!("And {more} more: `agon export {id}` has them."));
             let shown = vec![ReportBlock::Items(shown.to_vec()), rest];
             first.push(ReportBlock::In(ReportLength::Short, shown));
             first.push(ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(items)]));
@@ -164,10 +184,13 @@ impl CouncilReport<'_> {
             None => (SectionKind::NoAnswer, "No verdict".to_owned()),
         };
         let mut blocks = vec![ReportBlock::Headline(tone(self.verdict), word)];
+        let meaning = self.verdict.decision.and_then(CouncilVote::meaning);
+        blocks.extend(meaning.map(|meaning| ReportBlock::Line(capitalized(meaning))));
         if let Some(agreed) = &self.verdict.agreed {
-            let quoted = self.verdict.agreed_quotes.iter().map(|said| self.name(&said.councillor));
-            let quoted = joined(&quoted.collect::<Vec<_>>());
-            blocks.push(ReportBlock::Prose(agreed.clone()));
+            let quoted = councillors_of(&self.verdict.agreed_quotes);
+            let who = if quoted.len() == self.verdict.votes.len() { "All" } else { "Most" };
+            let quoted = joined(&quoted.iter().map(|id| self.name(id)).collect::<Vec<_>>());
+            blocks.push(ReportBlock::Prose(format!("{who} would sign: {agreed}")));
             blocks.push(ReportBlock::Line(format!(
                 "Written by the moderator, who supports it with words of {quoted}."
             )));
@@ -180,11 +203,7 @@ impl CouncilReport<'_> {
     /// That the moderator's sentence is not all that those who voted for it ask.
     fn conditions_hint(&self) -> Option<String> {
         let names = self.makers(&self.verdict.conditions, CouncilVote::is_in_favour);
-        let name = if names.len() == 1 { "names" } else { "name" };
-        let hint = format!(
-            "{}, who voted for it, {name} conditions (below); the sentence above need not contain them all.",
-            joined(&names)
-        );
+        let hint = format!("{} voted for it and named the conditions below.", joined(&names));
         (self.is_decided_for() && !names.is_empty()).then_some(hint)
     }
 
@@ -206,7 +225,7 @@ impl CouncilReport<'_> {
             ReportItem {
                 who: Some(format!("{}, {}", self.name(&cast.councillor), cast.vote.as_str())),
                 text: cast.final_position.clone(),
-                note: (!notes.is_empty()).then(|| notes.join(" ")),
+                note: (!notes.is_empty()).then(|| sentences(&notes)),
             }
         });
         let section = whole_list("The votes, and why", items.collect());
@@ -228,64 +247,59 @@ impl CouncilReport<'_> {
         cast.map(|cast| self.name(&cast.councillor)).collect()
     }
 
-    /// All conditions, those of the majority first. What must be so before a new vote stands apart.
+    /// All conditions, those of the side of the decision first. What must be so before a new vote stands apart.
     fn conditions(&self) -> Option<ReportSection> {
-        let all = &self.verdict.conditions;
-        let makers = self.makers(all, |_| true);
-        let is_separate = makers.len() > 1 && all.iter().all(|made| made.councillors.len() == 1);
-        let separate = match makers.len() == self.log.members.len() {
-            true => "Each councillor named its own.".to_owned(),
-            false => format!("{} each named their own.", joined(&makers)),
-        };
         let first = self.verdict.decision.is_none_or(CouncilVote::is_in_favour);
-        let blocks = [
-            is_separate.then_some(ReportBlock::Line(separate)),
-            self.conditions_of_side(first),
-            self.conditions_of_side(!first),
-        ];
-        (!all.is_empty()).then(|| part("Conditions", blocks.into_iter().flatten().collect()))
+        let sides = [first, !first].into_iter().filter_map(|side| self.conditions_of_side(side));
+        let conflicts =
+            self.verdict.conflicts.iter().map(|conflict| ReportItem::text(conflict.words(self.log)));
+        let conflicts: Vec<ReportItem> = conflicts.collect();
+        let conflicts = (!conflicts.is_empty()).then(|| ReportBlock::Group {
+            title: "Conditions that exclude each other, as the moderator finds".to_owned(),
+            badges: Vec::new(),
+            blocks: vec![ReportBlock::Items(conflicts)],
+        });
+        (!self.verdict.conditions.is_empty()).then(|| part("Conditions", sides.chain(conflicts).collect()))
     }
 
     /// The conditions of those who voted for it or against it, under a title unless they are those of a decision for it.
     fn conditions_of_side(&self, in_favour: bool) -> Option<ReportBlock> {
-        let vote =
-            |id: &str| self.verdict.votes.iter().find(|cast| cast.councillor == id).map(|cast| cast.vote);
-        let is_for = |id: &String| vote(id).is_some_and(CouncilVote::is_in_favour);
-        // A condition of both sides stands with those of the decision.
-        let is_of_side = |made: &&VoteCondition| match self.verdict.decision {
-            Some(decision) => (made.majority == decision.is_in_favour()) == in_favour,
-            None => made.councillors.iter().any(is_for) == in_favour,
+        let makes_any = |cast: &CastVote, made: &VoteCondition| {
+            cast.vote.is_in_favour() == in_favour && made.councillors.contains(&cast.councillor)
         };
+        let is_of_side = |made: &&VoteCondition| self.verdict.votes.iter().any(|cast| makes_any(cast, made));
         let made: Vec<&VoteCondition> = self.verdict.conditions.iter().filter(is_of_side).collect();
         let makers = self.makers(made.iter().copied(), |vote| vote.is_in_favour() == in_favour);
         let reconsider = self.makers(made.iter().copied(), |vote| vote == CouncilVote::Reconsider);
+        let proceed = self.makers(made.iter().copied(), |vote| vote == CouncilVote::Proceed);
         let (names, want) = (joined(&makers), if makers.len() == 1 { "wants" } else { "want" });
+        let voted = if proceed.is_empty() { CouncilVote::WithConditions.as_str() } else { "for going ahead" };
         let title = match in_favour {
             true if self.is_decided_for() => None,
-            true => Some(format!("Conditions of {names}, who voted for it")),
+            true => Some(format!("What {names}, who voted {voted}, {want} to be met before it is done")),
             false if reconsider == makers => Some(format!("What {names} {want} before a new vote")),
-            false => Some(format!("Conditions of {names}, who voted against it")),
+            false => Some(format!("Conditions of {names}, who voted against going ahead now")),
         };
-        let stated = stated_conditions(self.log);
         let items = made.iter().map(|made| {
-            let by = made.councillors.iter().map(|id| match vote(id) {
-                Some(vote) if vote.is_in_favour() != in_favour => {
-                    format!("{} (voted {})", self.name(id), vote.as_str())
-                }
-                _ => self.name(id),
-            });
-            let by = by.collect::<Vec<_>>().join(", ");
+            let by = self.named_by(&made.condition, &made.councillors, &made.stated);
             // A title with one name says whose they are.
-            let by = if title.is_some() && by == names && makers.len() == 1 { String::new() } else { by };
-            let note = format!("{by}{}", merge_note(&made.condition, &stated));
-            let note = capitalized(note.trim_start_matches("; "));
-            ReportItem { who: None, text: made.condition.clone(), note: (!note.is_empty()).then_some(note) }
+            let note = Some(by).filter(|by| title.is_none() || *by != names);
+            ReportItem { who: None, text: made.condition.clone(), note }
         });
         let items = ReportBlock::Items(items.collect());
         (!made.is_empty()).then(|| match title {
             None => items,
             Some(title) => ReportBlock::Group { title, badges: Vec::new(), blocks: vec![items] },
         })
+    }
+
+    /// Who named a condition or a risk, and in which words if they are not the text's.
+    fn named_by(&self, text: &str, councillors: &[String], stated: &[CouncillorQuote]) -> String {
+        if stated.iter().all(|said| is_same_text(&said.quote, text)) {
+            return self.names(councillors);
+        }
+        let words = stated.iter().map(|said| format!("{}: \"{}\"", self.name(&said.councillor), said.quote));
+        format!("Merged by the moderator. {}", words.collect::<Vec<_>>().join(" / "))
     }
 
     fn facts_needed(&self) -> Option<ReportSection> {
@@ -311,30 +325,83 @@ impl CouncilReport<'_> {
                     false => continue,
                 };
                 let who = Some(format!("{name} in round {}", step.round));
-                changes.push(ReportItem { who, text, note: Some(format!("Because: {}", step.because)) });
+                changes.push(ReportItem {
+                    who,
+                    text,
+                    note: Some(self.reason(id, step.round, &step.because)),
+                });
             }
-            let vote = self.verdict.votes.iter().find(|cast| cast.councillor == *id);
-            let vote = vote.map_or("none", |cast| short_vote(cast.vote));
+            let cast = self.verdict.votes.iter().find(|cast| cast.councillor == *id);
+            let late = cast.filter(|cast| steps.last().is_some_and(|step| step.vote != cast.vote));
+            changes.extend(late.map(|cast| ReportItem {
+                who: Some(format!("{name} in the vote")),
+                text: format!("The vote is now {}.", cast.vote.as_str()),
+                note: Some(match cast.because.as_str() {
+                    "" => "It left the question for the reason unanswered.".to_owned(),
+                    because => self.reason(id, self.log.options.rounds + 1, because),
+                }),
+            }));
+            let vote = cast.map_or("none", |cast| short_vote(cast.vote));
             let cells = steps.iter().map(standing_cell);
             rows.push(std::iter::once(name).chain(cells).chain([vote.to_owned()]).collect());
         }
         let changes = match changes.is_empty() {
-            true => ReportBlock::Line("Nobody changed position or vote in the rounds.".into()),
+            true => ReportBlock::Line("Nobody changed position or vote.".into()),
             false => ReportBlock::Items(changes),
         };
         let title = "How votes and positions moved";
         (!all.is_empty()).then(|| part(title, vec![ReportBlock::Table(rows), changes]))
     }
 
+    /// A reason, with who said what under the ids that it names.
+    fn reason(&self, seat: &str, round: u32, because: &str) -> String {
+        let named = cited(self.log, round, seat, because).into_iter().filter_map(|shown| {
+            let id = shown.trim_matches(['[', ']']);
+            let challenge = self.log.challenge(id).map(|put| (&put.from, put.question.as_str()));
+            let message = self.log.messages.iter().find(|sent| sent.id == id);
+            let message = message.map(|sent| match sent.from == seat {
+                true => (&sent.to, sent.reply.as_deref().unwrap_or_default()),
+                false => (&sent.from, sent.text.as_str()),
+            });
+            let (from, words) = challenge.or(message)?;
+            Some(format!("{shown}, {}: {}", self.name(from), one_line(words)))
+        });
+        std::iter::once(format!("Its reason: {because}")).chain(named).collect::<Vec<_>>().join(" / ")
+    }
+
+    /// What was shared when the moderator last looked, which was before the vote.
     fn consensus(&self) -> Option<ReportSection> {
         let active = self.log.active.len();
+        let is_shared_by_all = self.verdict.consensus_points.iter().all(|it| it.councillors.len() == active);
+        let who = if is_shared_by_all { "all" } else { "most" };
+        let round = self.log.rounds.iter().rev().find(|round| round.is_moderated)?.number;
         let items = self.verdict.consensus_points.iter().map(|shared| {
             let share = percent(shared.councillors.len() as u64, active as u64);
-            let challenged = opposition(&shared.point, shared.challenged, &self.verdict.interventions);
+            let point = (shared.point.as_str(), shared.challenged_by.as_slice());
+            let holders = shared.councillors.iter().map(String::as_str);
+            let challenged = opposition(self.log, point, holders, &self.verdict.interventions);
             let note = format!("{} ({share}); {challenged}", self.names(&shared.councillors));
             ReportItem { who: None, text: shared.point.clone(), note: Some(note) }
         });
-        list_section("What they agree on", Vec::new(), items.collect())
+        let title = format!("What {who} agreed on after round {round}");
+        list_section(self.log.debate, &title, self.later_conflicts(), items.collect())
+    }
+
+    /// Who of those who share a point later named conditions that exclude each other. Nobody declares which point they are about.
+    fn later_conflicts(&self) -> Vec<ReportBlock> {
+        let points = &self.verdict.consensus_points;
+        let mut told: Vec<String> = Vec::new();
+        for conflict in &self.verdict.conflicts {
+            let makers = councillors_of(&conflict.stated);
+            if points.iter().any(|shared| makers.iter().all(|seat| shared.councillors.contains(seat))) {
+                let names = joined(&makers.iter().map(|id| self.name(id)).collect::<Vec<_>>());
+                told.push(format!(
+                    "In the vote, {names} named conditions that exclude each other: see Conditions."
+                ));
+            }
+        }
+        told.dedup();
+        told.into_iter().map(ReportBlock::Line).collect()
     }
 
     /// The challenges that were answered with a no. Whether one is still in dispute, nobody declares.
@@ -345,22 +412,25 @@ impl CouncilReport<'_> {
             let (from, to) = (self.name(&put.from), self.name(&put.to));
             Some(ReportItem {
                 who: Some(format!("[{}] {from} asks {to}, answered in round {answered}", put.id)),
-                text: dispute.point.clone(),
+                text: match put.shown_claim() {
+                    Some(claim) => format!("On {claim}: {}", dispute.point),
+                    None => dispute.point.clone(),
+                },
                 note: Some(self.sides(dispute)),
             })
         });
-        list_section("Challenges answered with disagreement", Vec::new(), items.collect())
+        list_section(self.log.debate, "Challenges answered with disagreement", Vec::new(), items.collect())
     }
 
     /// The challenged points that too few share for a consensus.
     fn partly_shared(&self) -> Option<ReportSection> {
         let points = self.verdict.disagreements.iter().filter(|dispute| dispute.challenge_id.is_none());
-        let items = points.map(|dispute| {
-            let challenged = opposition(&dispute.point, true, &self.verdict.interventions);
-            let note = format!("{}; {challenged}", self.sides(dispute));
-            ReportItem { who: None, text: dispute.point.clone(), note: Some(note) }
+        let items = points.map(|dispute| ReportItem {
+            who: None,
+            text: dispute.point.clone(),
+            note: Some(self.sides(dispute)),
         });
-        list_section("What only some share", Vec::new(), items.collect())
+        list_section(self.log.debate, "What only some share", Vec::new(), items.collect())
     }
 
     fn sides(&self, dispute: &CouncilDisagreement) -> String {
@@ -398,15 +468,36 @@ impl CouncilReport<'_> {
             InterventionKind::Groupthink => (format!("the case against, by {to}"), "Point", "Shown by"),
             InterventionKind::Stale => ("a question to all".to_owned(), "Question", "Shown by"),
         };
+        let outcome = self.outcome(done);
         let pairs = [
             (about, Some(done.question.as_str())),
             ("Because", done.why.as_deref()),
             (shown, Some(done.quote.as_str()).filter(|quote| quote.trim() != done.question.trim())),
             ("Answer", done.reply.as_deref()),
-            ("Outcome", Some(done.outcome.as_str())),
+            ("Outcome", outcome.as_deref()),
         ];
         let title = format!("Round {}, {}: {what}", done.round, heading(done.kind.as_str()));
         group(title, Vec::new(), pairs.into_iter().filter_map(|(name, text)| Some((name, text?))))
+    }
+
+    /// What came of an intervention. Whether a point outlived the case against it, the moderator's next findings show.
+    fn outcome(&self, done: &ModeratorIntervention) -> Option<String> {
+        let Some(point) = done.steelmanned_point() else { return Some(done.outcome.clone()) };
+        let shared = |number: u32| {
+            let round = self.log.round(number).filter(|round| round.moderator.is_some())?;
+            Some(round.findings.shared_points.iter().find(|shared| is_same_text(&shared.point, point)))
+        };
+        let next = done.round + 1;
+        match (shared(done.round).flatten(), shared(next)) {
+            (Some(_), Some(Some(still))) => Some(format!(
+                "the case was made; after round {next} still shared by {}",
+                self.log.names(still.holders())
+            )),
+            (Some(_), Some(None)) => Some(format!(
+                "the case was made; after round {next} the moderator does not name the point any more"
+            )),
+            _ => None,
+        }
     }
 
     /// How many risks there are of each severity and probability, and which.
@@ -424,9 +515,8 @@ impl CouncilReport<'_> {
             });
             rows.push([heading(severity.as_str())].into_iter().chain(counts).collect());
         }
-        let stated = stated_risks(self.log);
         let items = risks.iter().map(|risk| {
-            let merged = merge_note(&risk.risk, &stated);
+            let by = self.named_by(&risk.risk, &risk.councillors, &risk.stated);
             let likely = match risk.probability {
                 RiskProbability::High => "likely",
                 RiskProbability::Medium => "possible",
@@ -434,20 +524,20 @@ impl CouncilReport<'_> {
             };
             let mitigation = match risk.mitigation.trim() {
                 "" => String::new(),
-                text => format!(". Against it: {text}"),
+                text => format!("; against it: {text}"),
             };
             ReportItem {
                 who: Some(format!("{}, {likely}", heading(risk.severity.as_str()))),
                 text: risk.risk.clone(),
-                note: Some(format!("{}{merged}{mitigation}", self.names(&risk.councillors))),
+                note: Some(format!("{by}{mitigation}")),
             }
         });
         let mut first = vec![ReportBlock::Table(rows)];
         if risks.iter().any(|risk| risk.councillors.len() > 1) {
-            let highest = "A risk that several name is as severe and as likely as any one of them says.";
+            let highest = "Where several name a risk, it has the highest severity and probability that one of them gives it.";
             first.push(ReportBlock::Line(highest.into()));
         }
-        list_section("Risks", first, items.collect())
+        list_section(self.log.debate, "Risks", first, items.collect())
     }
 
     fn open_questions(&self) -> Option<ReportSection> {
@@ -459,7 +549,8 @@ impl CouncilReport<'_> {
                 note: Some(capitalized(&open.why)),
             }
         });
-        list_section("Open questions", Vec::new(), items.collect()).map(ReportSection::folded)
+        list_section(self.log.debate, "Open questions", Vec::new(), items.collect())
+            .map(ReportSection::folded)
     }
 
     /// Every challenge with its fate.
@@ -502,12 +593,6 @@ fn group<'a, N: Into<String>>(
 ) -> ReportBlock {
     let pairs = pairs.into_iter().map(|(name, text)| (name.into(), text.to_owned())).collect();
     ReportBlock::Group { title, badges, blocks: vec![ReportBlock::Pairs(pairs)] }
-}
-
-/// Who wrote a condition or a risk, where that is not one of those who named it.
-fn merge_note(text: &str, stated: &[StatedTerm<'_>]) -> &'static str {
-    let is_own = stated.iter().any(|term| is_same_text(term.text, text));
-    if is_own { "" } else { "; merged by the moderator" }
 }
 
 /// A councillor's provisional vote and confidence after a round, and whether its position changed in it.

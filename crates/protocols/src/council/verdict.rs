@@ -3,21 +3,20 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::log::{
     Challenge, ChallengeFate, ChallengeViolation, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage,
     has_words, texts_of,
 };
 use super::minutes::RoundNotes;
-use super::moderation::{self, ModeratorIntervention, RoundFindings, SharedPoint};
+use super::moderation::{self, ModeratorIntervention, SharedPoint};
 use super::replies::{
     ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, FinalStatement, MergedTerms,
     ModeratorConclusion, RiskProbability, RiskSeverity, StatedRisk,
 };
 use crate::quotes::is_same_text;
 
-/// A larger share of the councillors than this on one side can be HIGH.
-const HIGH_SHARE: f64 = 0.75;
 /// "consensus points (60% and more)".
 const CONSENSUS_SHARE_MIN: f64 = 0.6;
 const TOLERANCE: f64 = 1e-9;
@@ -37,6 +36,8 @@ pub(super) struct CouncilVerdict {
     pub(super) votes: Vec<CastVote>,
     pub(super) tally: IndexMap<CouncilVote, usize>,
     pub(super) conditions: Vec<VoteCondition>,
+    #[serde(default)]
+    pub(super) conflicts: Vec<ConditionConflict>,
     pub(super) consensus_points: Vec<ConsensusPoint>,
     pub(super) disagreements: Vec<CouncilDisagreement>,
     /// From the opening, which is round 0, to the last round.
@@ -49,7 +50,8 @@ pub(super) struct CouncilVerdict {
     /// `None` where everybody voted on the side of the decision.
     pub(super) minority_opinion: Option<Vec<CastVote>>,
     pub(super) open_questions: Vec<OpenQuestion>,
-    rounds: Vec<RoundRecord>,
+    /// Each with what was said, found and shown in it.
+    rounds: Vec<Value>,
     pub(super) economy: bool,
 }
 
@@ -62,17 +64,22 @@ pub(super) enum ConfidenceCap {
     NoMessages,
     LowConfidence,
     CutShort,
+    #[serde(rename = "not_over_75_percent")]
+    NotOver75Percent,
+    LateVoteChange,
 }
 
 impl ConfidenceCap {
     /// What it means, after "because".
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::ModeratorAbsent => "the moderator was absent",
+            Self::ModeratorAbsent => "the moderator did not answer every time",
             Self::ChallengeOpen => "a challenge got no direct answer",
             Self::NoMessages => "the councillors exchanged no messages",
             Self::LowConfidence => "at least half of the councillors end with low confidence",
             Self::CutShort => "the debate was cut short",
+            Self::NotOver75Percent => "not more than 75% of the councillors are on one side",
+            Self::LateVoteChange => "a vote changed in the last round or after it",
         }
     }
 }
@@ -85,14 +92,36 @@ pub(super) struct CastVote {
     pub(super) strongest_opposing_point: String,
     pub(super) remaining_concern: String,
     pub(super) final_position: String,
+    /// Why it is not the provisional vote of the last round.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) because: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct VoteCondition {
     pub(super) condition: String,
     pub(super) councillors: Vec<String>,
-    /// Whether a councillor on the side of the decision makes it.
-    pub(super) majority: bool,
+    /// What each of them said. The text is the moderator's where they said it in different words.
+    #[serde(default)]
+    pub(super) stated: Vec<CouncillorQuote>,
+    /// Whether they voted on the side of the decision.
+    #[serde(alias = "majority")]
+    pub(super) on_decision_side: bool,
+}
+
+/// Conditions of several councillors that cannot all be met, by the moderator's word.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ConditionConflict {
+    pub(super) stated: Vec<CouncillorQuote>,
+    why: String,
+}
+
+impl ConditionConflict {
+    pub(super) fn words(&self, log: &CouncilLog<'_>) -> String {
+        let stated =
+            self.stated.iter().map(|said| format!("{}: \"{}\"", log.name(&said.councillor), said.quote));
+        format!("{} - {}", stated.collect::<Vec<_>>().join(" / "), self.why)
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,6 +130,8 @@ pub(super) struct ConsensusPoint {
     pub(super) councillors: Vec<String>,
     share: f64,
     pub(super) challenged: bool,
+    #[serde(default)]
+    pub(super) challenged_by: Vec<String>,
     quotes: Vec<CouncillorQuote>,
 }
 
@@ -124,6 +155,8 @@ pub(super) struct RiskEntry {
     pub(super) probability: RiskProbability,
     pub(super) mitigation: String,
     pub(super) councillors: Vec<String>,
+    #[serde(default)]
+    pub(super) stated: Vec<CouncillorQuote>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -134,45 +167,6 @@ pub(super) struct OpenQuestion {
     claim: String,
     pub(super) question: String,
     pub(super) why: String,
-}
-
-/// The seed's debate log of a round, and what was shown as it ended.
-#[derive(Debug, Serialize, Deserialize)]
-struct RoundRecord {
-    round: u32,
-    complete: bool,
-    debate_log: IndexMap<String, CouncillorRecord>,
-    findings: RoundFindings,
-    summary: RoundNotes,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct CouncillorRecord {
-    challenges_made: Vec<ChallengeRecord>,
-    challenges_received: Vec<ChallengeRecord>,
-    position: String,
-    confidence: CouncilConfidence,
-    vote: CouncilVote,
-    changed: String,
-    present: bool,
-    peer_exchanges: Vec<ExchangeRecord>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct ChallengeRecord {
-    id: String,
-    from: String,
-    target: String,
-    point: String,
-    question: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct ExchangeRecord {
-    id: String,
-    with: String,
-    topic: String,
-    outcome: String,
 }
 
 /// What the votes decide.
@@ -206,21 +200,19 @@ pub(super) fn decide(votes: &[CouncilVote], quorum: usize) -> Option<VoteDecisio
     Some(VoteDecision { vote, divided })
 }
 
-/// How sure a decision is: HIGH with over 75% of `seated` on one side, no vote changed late and no cap; LOW if it is divided;
-/// otherwise MEDIUM.
-pub(super) fn confidence(
-    decision: VoteDecision,
-    votes: &[CouncilVote],
-    seated: usize,
-    can_be_high: bool,
-) -> CouncilConfidence {
-    let side = votes.iter().filter(|vote| vote.is_in_favour() == decision.vote.is_in_favour()).count();
-    let share = side as f64 / seated.max(1) as f64;
-    match decision.divided {
-        true => CouncilConfidence::Low,
-        false if can_be_high && share > HIGH_SHARE + TOLERANCE => CouncilConfidence::High,
-        false => CouncilConfidence::Medium,
+/// How sure a decision is: LOW if it is divided, HIGH if nothing caps it, otherwise MEDIUM.
+pub(super) fn confidence(decision: VoteDecision, caps: &[ConfidenceCap]) -> CouncilConfidence {
+    match (decision.divided, caps) {
+        (true, _) => CouncilConfidence::Low,
+        (false, []) => CouncilConfidence::High,
+        (false, _) => CouncilConfidence::Medium,
     }
+}
+
+/// Whether over 75% of `seated` are on one side.
+pub(super) fn is_over_75_percent(votes: &[CouncilVote], seated: usize) -> bool {
+    let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
+    4 * favour.max(votes.len() - favour) > 3 * seated
 }
 
 fn confidence_caps(log: &CouncilLog<'_>) -> Vec<ConfidenceCap> {
@@ -233,6 +225,8 @@ fn confidence_caps(log: &CouncilLog<'_>) -> Vec<ConfidenceCap> {
         (!log.options.economy && log.messages.is_empty(), ConfidenceCap::NoMessages),
         (low * 2 >= standings.len(), ConfidenceCap::LowConfidence),
         (log.was_cut(), ConfidenceCap::CutShort),
+        (!is_over_75_percent(&log.votes(), log.members.len()), ConfidenceCap::NotOver75Percent),
+        (is_vote_late(log), ConfidenceCap::LateVoteChange),
     ];
     caps.into_iter().filter(|(holds, _)| *holds).map(|(_, cap)| cap).collect()
 }
@@ -249,8 +243,9 @@ fn is_vote_late(log: &CouncilLog<'_>) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct VerifiedConclusion {
     agreed: Option<String>,
-    quotes: Vec<CouncillorQuote>,
+    pub(super) quotes: Vec<CouncillorQuote>,
     merged: Vec<MergedTerms>,
+    conflicts: Vec<ConditionConflict>,
     facts_needed: Vec<String>,
     /// What does not verify, in sentences.
     pub(super) faults: Vec<String>,
@@ -266,13 +261,16 @@ pub(super) fn verified_conclusion(log: &CouncilLog<'_>, said: &ModeratorConclusi
             continue;
         };
         let quote = member.quote.trim();
-        if !own_words(last).any(|text| log.texts.is_quoted(quote, text)) {
-            found.faults.push(format!("{} did not say {quote:?} in the final statement.", log.name(seat)));
-        } else if found.quotes.iter().all(|other| other.councillor != *seat) {
-            found.quotes.push(CouncillorQuote { councillor: (*seat).to_owned(), quote: quote.to_owned() });
+        match own_words(last).any(|text| log.texts.is_quoted(quote, text)) {
+            true => found.quotes.push(CouncillorQuote::new(seat, quote)),
+            false => found.faults.push(format!(
+                "{} did not say {quote:?} in the final statement, word for word.",
+                log.name(seat)
+            )),
         }
     }
-    let is_shown = found.quotes.len() * 2 > log.finals.len();
+    found.quotes.sort_by_key(|said| log.finals.get_index_of(said.councillor.as_str()));
+    let is_shown = councillors_of(&found.quotes).len() * 2 > log.finals.len();
     match (has_words(&said.agreed), is_shown) {
         (true, true) => found.agreed = Some(said.agreed.trim().to_owned()),
         (true, false) => {
@@ -280,26 +278,54 @@ pub(super) fn verified_conclusion(log: &CouncilLog<'_>, said: &ModeratorConclusi
         }
         (false, _) => {}
     }
+    let terms: Vec<StatedTerm<'_>> = stated_conditions(log).into_iter().chain(stated_risks(log)).collect();
+    let kind = |id: &String| terms.iter().find(|term| term.id == *id).map(StatedTerm::kind);
     let mut used: Vec<String> = Vec::new();
     for group in &said.merged {
         let mut ids: Vec<String> = group.ids.iter().map(|id| id.trim().to_uppercase()).collect();
         ids.sort();
         ids.dedup();
-        let kind = |id: &String| id.chars().next();
-        let is_one_kind = ids.iter().all(|id| kind(id) == ids.first().and_then(kind));
+        let first = ids.first().and_then(kind);
+        let is_one_kind = first.is_some() && ids.iter().all(|id| kind(id) == first);
         if ids.len() < 2 || !is_one_kind || !has_words(&group.text) || ids.iter().any(|id| used.contains(id))
         {
             let ids = group.ids.join(", ");
-            found.faults.push(format!("`merged` cannot join {ids}: name at least two conditions, or two risks, each in one entry only."));
+            found.faults.push(format!("`merged` cannot join {ids}: name at least two risks, two conditions for going ahead, or two for a new vote, each in one entry only."));
             continue;
         }
         used.extend(ids.iter().cloned());
         found.merged.push(MergedTerms { ids, text: group.text.trim().to_owned() });
     }
+    found.conflicts = verified_conflicts(log, said, &mut found.faults);
     let last = log.options.rounds + 1;
     // Answers that are already known as evaded are not judged again.
     if log.conclusion.is_none() {
         moderation::verified_evasions(log, last, &said.evasions, &mut found.faults);
+    }
+    found
+}
+
+/// The conflicts between conditions of at least two councillors that are conditions of one thing.
+fn verified_conflicts(
+    log: &CouncilLog<'_>,
+    said: &ModeratorConclusion,
+    faults: &mut Vec<String>,
+) -> Vec<ConditionConflict> {
+    let (terms, mut found) = (stated_conditions(log), Vec::new());
+    for conflict in &said.conflicts {
+        let is_named = |term: &&StatedTerm<'_>| conflict.ids.iter().any(|id| is_same_text(id, &term.id));
+        let named: Vec<StatedTerm<'_>> = terms.iter().filter(is_named).cloned().collect();
+        let stated = words_of(&named);
+        let is_one_kind = named.iter().all(|term| Some(term.kind()) == named.first().map(StatedTerm::kind));
+        let is_known = named.len() == conflict.ids.len() && has_words(&conflict.why);
+        match is_known && is_one_kind && councillors_of(&stated).len() > 1 {
+            true => found.push(ConditionConflict { stated, why: conflict.why.trim().to_owned() }),
+            false => faults.push(format!(
+                "`conflicts` cannot name {}: name conditions of one kind, of at least two councillors, and say why they exclude each \
+                 other.",
+                conflict.ids.join(", ")
+            )),
+        }
     }
     found
 }
@@ -317,9 +343,17 @@ pub(super) struct StatedTerm<'l> {
     pub(super) seat: &'l str,
     pub(super) text: &'l str,
     place: usize,
+    /// Whether the councillor voted to go ahead.
+    in_favour: bool,
 }
 
 impl StatedTerm<'_> {
+    /// Terms of different kinds are never one. What must be so before a new vote is no condition for going ahead; a risk is a risk for
+    /// both sides.
+    fn kind(&self) -> Option<bool> {
+        self.id.starts_with('D').then_some(self.in_favour)
+    }
+
     /// The risk as its councillor stated it; `None` for a condition.
     pub(super) fn stated_risk<'r>(&self, log: &'r CouncilLog<'_>) -> Option<&'r StatedRisk> {
         log.finals.get(self.seat)?.risks.get(self.place).filter(|stated| stated.risk.trim() == self.text)
@@ -339,6 +373,7 @@ fn stated_terms<'l>(
                 seat,
                 text: text.trim(),
                 place,
+                in_favour: last.vote.is_in_favour(),
             });
         }
     }
@@ -355,7 +390,7 @@ pub(super) fn stated_risks<'l>(log: &'l CouncilLog<'_>) -> Vec<StatedTerm<'l>> {
     stated_terms(log, "R", |last| last.risks.iter().map(|stated| stated.risk.as_str()).collect())
 }
 
-/// Terms that say the same: equal texts, and those that the moderator merged. Each group has its text and its terms.
+/// Terms of one kind that say the same: equal texts, and those that the moderator merged. Each group has its text and its terms.
 fn merged_terms<'l>(
     terms: Vec<StatedTerm<'l>>,
     merged: &[MergedTerms],
@@ -363,43 +398,45 @@ fn merged_terms<'l>(
     let mut groups: Vec<(String, Vec<StatedTerm<'l>>)> = Vec::new();
     for term in terms {
         let declared = merged.iter().find(|group| group.ids.contains(&term.id));
-        let is_same = |(text, members): &&mut (String, Vec<StatedTerm<'l>>)| {
-            let is_declared = |group: &MergedTerms| members.iter().any(|other| group.ids.contains(&other.id));
-            declared.is_some_and(is_declared) || is_same_text(text, term.text)
+        let text = declared.map_or(term.text, |group| &group.text);
+        let is_same = |(other, members): &&mut (String, Vec<StatedTerm<'l>>)| {
+            is_same_text(other, text) && members.iter().all(|member| member.kind() == term.kind())
         };
         match groups.iter_mut().find(is_same) {
             Some((_, members)) => members.push(term),
-            None => groups.push((declared.map_or(term.text, |group| &group.text).to_owned(), vec![term])),
+            None => groups.push((text.to_owned(), vec![term])),
         }
     }
     groups
 }
 
-fn councillors_of(terms: &[StatedTerm<'_>]) -> Vec<String> {
-    let mut councillors: Vec<String> = terms.iter().map(|term| term.seat.to_owned()).collect();
+fn words_of(terms: &[StatedTerm<'_>]) -> Vec<CouncillorQuote> {
+    terms.iter().map(|term| CouncillorQuote::new(term.seat, term.text)).collect()
+}
+
+/// Who said these words, in seat order.
+pub(super) fn councillors_of(words: &[CouncillorQuote]) -> Vec<String> {
+    let mut councillors: Vec<String> = words.iter().map(|said| said.councillor.clone()).collect();
     councillors.dedup();
     councillors
 }
 
-/// Each condition once, with those who make it. Those of the majority come first.
+/// Each condition once, with those who make it. Those of the side of the decision come first.
 fn conditions(
     log: &CouncilLog<'_>,
     merged: &[MergedTerms],
     decision: Option<VoteDecision>,
 ) -> Vec<VoteCondition> {
-    let is_majority = |seat: &str| {
-        let own = log.finals.get(seat).map(|last| last.vote.is_in_favour());
-        decision.is_some_and(|decision| own == Some(decision.vote.is_in_favour()))
+    let is_with = |term: &StatedTerm<'_>| {
+        decision.is_some_and(|decision| decision.vote.is_in_favour() == term.in_favour)
     };
     let groups = merged_terms(stated_conditions(log), merged).into_iter();
-    let mut conditions: Vec<VoteCondition> = groups
-        .map(|(condition, terms)| VoteCondition {
-            condition,
-            councillors: councillors_of(&terms),
-            majority: terms.iter().any(|term| is_majority(term.seat)),
-        })
-        .collect();
-    conditions.sort_by_key(|made| !made.majority);
+    let conditions = groups.map(|(condition, terms)| {
+        let (stated, on_decision_side) = (words_of(&terms), terms.iter().any(is_with));
+        VoteCondition { condition, councillors: councillors_of(&stated), stated, on_decision_side }
+    });
+    let mut conditions: Vec<VoteCondition> = conditions.collect();
+    conditions.sort_by_key(|made| !made.on_decision_side);
     conditions
 }
 
@@ -414,12 +451,14 @@ fn risk_matrix(log: &CouncilLog<'_>, merged: &[MergedTerms]) -> Vec<RiskEntry> {
                 mitigations.push(text);
             }
         }
+        let words = words_of(&terms);
         entries.push(RiskEntry {
             risk,
             severity: stated.iter().map(|stated| stated.severity).max().unwrap_or(RiskSeverity::Low),
             probability: stated.iter().map(|stated| stated.probability).max().unwrap_or(RiskProbability::Low),
             mitigation: mitigations.join(" / "),
-            councillors: councillors_of(&terms),
+            councillors: councillors_of(&words),
+            stated: words,
         });
     }
     entries.sort_by_key(|entry| std::cmp::Reverse((entry.severity, entry.probability)));
@@ -432,7 +471,6 @@ impl CouncilVerdict {
         let votes = log.votes();
         let decision = decide(&votes, log.quorum());
         let caps = confidence_caps(log);
-        let can_be_high = caps.is_empty() && !is_vote_late(log);
         let concluded =
             log.conclusion.as_ref().map(|said| verified_conclusion(log, said)).unwrap_or_default();
         let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
@@ -449,7 +487,7 @@ impl CouncilVerdict {
         Self {
             decision: decision.map(|decision| decision.vote),
             divided: decision.map(|decision| decision.divided),
-            confidence: decision.map(|decision| confidence(decision, &votes, log.members.len(), can_be_high)),
+            confidence: decision.map(|decision| confidence(decision, &caps)),
             confidence_caps: if decision.is_some() { caps } else { Vec::new() },
             agreed: concluded.agreed,
             agreed_quotes: concluded.quotes,
@@ -457,6 +495,7 @@ impl CouncilVerdict {
             votes: cast,
             tally: CouncilVote::ALL.into_iter().map(|vote| (vote, count(vote))).collect(),
             conditions: conditions(log, &concluded.merged, decision),
+            conflicts: concluded.conflicts,
             consensus_points: consensus_points(log),
             disagreements: disagreements(log),
             position_evolution: evolution.collect(),
@@ -481,6 +520,7 @@ fn cast_vote(seat: &str, last: &FinalStatement) -> CastVote {
         strongest_opposing_point: last.strongest_opposing_point.clone(),
         remaining_concern: last.remaining_concern.clone(),
         final_position: last.final_position.clone(),
+        because: last.because.trim().to_owned(),
     }
 }
 
@@ -507,6 +547,7 @@ pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
         councillors: point.holders().map(str::to_owned).collect(),
         share: share(log, point),
         challenged: point.challenged,
+        challenged_by: point.challenged_by.clone(),
         quotes: point.members.clone(),
     });
     records.collect()
@@ -531,11 +572,15 @@ pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
             .map(|(seat, view)| side(&[seat], view))
             .collect(),
     });
-    let contested = shared_points(log).iter().filter(|point| point.challenged && !is_consensus(log, point));
-    let contested = contested.map(|point| {
+    let is_contested = |point: &&SharedPoint| !point.challenged_by.is_empty() && !is_consensus(log, point);
+    let contested = shared_points(log).iter().filter(is_contested).map(|point| {
         let with: Vec<&str> = point.holders().collect();
         let quotes: Vec<&str> = point.members.iter().map(|said| said.quote.as_str()).collect();
-        let sides = vec![side(&with, quotes.join(" / "))];
+        let against = point.challenged_by.iter().filter_map(|id| log.challenge(id)).map(|put| {
+            let view = if has_words(&put.reason) { &put.reason } else { &put.question };
+            side(&[&put.from], view.clone())
+        });
+        let sides = std::iter::once(side(&with, quotes.join(" / "))).chain(against).collect();
         CouncilDisagreement { point: point.point.clone(), challenge_id: None, sides }
     });
     refused.chain(contested).collect()
@@ -561,48 +606,43 @@ fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
     records.collect()
 }
 
-fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundRecord {
+/// The seed's debate log of a round, and what was shown as it ended.
+fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Value {
     let standings = round.after.iter();
-    RoundRecord {
-        round: round.number,
-        complete: round.is_over,
-        debate_log: standings
-            .map(|(seat, standing)| ((*seat).to_owned(), councillor_record(log, round, seat, standing)))
-            .collect(),
-        findings: round.findings.clone(),
-        summary: RoundNotes::new(log, round),
-    }
+    let debate_log: Map<String, Value> = standings
+        .map(|(seat, held)| ((*seat).to_owned(), councillor_record(log, round, seat, held)))
+        .collect();
+    json!({
+        "round": round.number,
+        "complete": round.is_over,
+        "debate_log": debate_log,
+        "findings": round.findings,
+        "summary": RoundNotes::new(log, round),
+    })
 }
 
 fn councillor_record(
     log: &CouncilLog<'_>,
     round: &CouncilRound<'_>,
     seat: &str,
-    standing: &CouncillorStanding,
-) -> CouncillorRecord {
-    let record = |challenge: &Challenge| ChallengeRecord {
-        id: challenge.id.clone(),
-        from: challenge.from.clone(),
-        target: challenge.to.clone(),
-        point: challenge.claim.clone(),
-        question: challenge.question.clone(),
-    };
+    held: &CouncillorStanding,
+) -> Value {
+    let record = |put: &Challenge| json!({"id": put.id, "from": put.from, "target": put.to, "point": put.claim, "question": put.question});
     let received = log.challenges.iter().filter(|put| put.round == round.number && put.to == seat);
-    let own = log.messages_of(round.number).filter(|message| message.from == seat || message.to == seat);
-    let exchanges = own.map(|message| ExchangeRecord {
-        id: message.id.clone(),
-        with: if message.from == seat { &message.to } else { &message.from }.clone(),
-        topic: message.topic.clone(),
-        outcome: message.reply.clone().unwrap_or_else(|| "no reply".to_owned()),
+    let own = log.messages_of(round.number).filter(|sent| sent.from == seat || sent.to == seat);
+    let exchanges = own.map(|sent| {
+        let with = if sent.from == seat { &sent.to } else { &sent.from };
+        let outcome = sent.reply.as_deref().unwrap_or("no reply");
+        json!({"id": sent.id, "with": with, "topic": sent.topic, "outcome": outcome})
     });
-    CouncillorRecord {
-        challenges_made: log.made_by(seat, round.number).map(record).collect(),
-        challenges_received: received.map(record).collect(),
-        position: standing.position.clone(),
-        confidence: standing.confidence,
-        vote: standing.vote,
-        changed: if standing.changed { format!("yes: {}", standing.because) } else { "no".to_owned() },
-        present: round.is_present(seat),
-        peer_exchanges: exchanges.collect(),
-    }
+    json!({
+        "challenges_made": log.made_by(seat, round.number).map(record).collect::<Vec<_>>(),
+        "challenges_received": received.map(record).collect::<Vec<_>>(),
+        "position": held.position,
+        "confidence": held.confidence,
+        "vote": held.vote,
+        "changed": if held.changed { format!("yes: {}", held.because) } else { "no".to_owned() },
+        "present": round.is_present(seat),
+        "peer_exchanges": exchanges.collect::<Vec<_>>(),
+    })
 }

@@ -12,6 +12,7 @@ use super::positions::{self, DebatePositions};
 use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
+use crate::sorting::short_name;
 
 #[derive(Serialize)]
 struct SystemContext {
@@ -32,7 +33,8 @@ struct OwnContext<'a> {
     open: Option<String>,
     /// The text that it is about: an answer, or a final position.
     content: String,
-    /// What the chair says about the reader's position.
+    /// The statement under which the chair read the reader's position, and what it says about that.
+    statement: Option<String>,
     ruling: Option<String>,
 }
 
@@ -117,7 +119,7 @@ impl<'a> DeepAsks<'a> {
         let last = log.rounds.last().and_then(|round| round.assessment.as_ref());
         let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
         let page = PageContext {
-            responses: self.first_answers(|_| true),
+            responses: self.first_answers(),
             previous_rounds: log.rounds.iter().map(|round| self.arguments(round)).collect(),
             revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
             focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
@@ -131,7 +133,7 @@ impl<'a> DeepAsks<'a> {
             let own = OwnContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
-                own_position: log.is_revised(place).then(|| log.position_id(place)),
+                own_position: log.is_revised(place).then(|| log.position_id(place, u32::MAX)),
                 open: (!shown.is_empty()).then(|| joined(&shown)),
                 ..OwnContext::default()
             };
@@ -157,7 +159,8 @@ impl<'a> DeepAsks<'a> {
         let current = labels().map(|(place, label)| match log.is_revised(place) {
             false => DebaterText { label, content: "Its first answer, as above.".to_owned() },
             true => {
-                let position = format!("[{}] {}", log.position_id(place), log.position(place, number));
+                let position =
+                    format!("[{}] {}", log.position_id(place, number), log.position(place, number));
                 DebaterText { label, content: log.quoted.quote(&log.name(place), &position) }
             }
         });
@@ -172,7 +175,7 @@ impl<'a> DeepAsks<'a> {
             max_rounds: log.options.max_rounds,
             is_first_round: is_first,
             is_last_round: number >= log.options.max_rounds,
-            responses: self.first_answers(|_| true),
+            responses: self.first_answers(),
             previous_rounds: earlier()
                 .map(|round| RoundContext {
                     round: round.number,
@@ -217,22 +220,27 @@ impl<'a> DeepAsks<'a> {
         let ranking = (!ranking.is_empty()).then(|| serde_json::to_string(&ranking)).transpose()?;
         let last = DebatePositions::read(log).last;
         let held = last.iter().filter(|_| !sorts).filter_map(|held| {
-            let holders: Vec<String> = held.holders.iter().map(|place| log.name(*place)).collect();
+            let holder =
+                |place: &usize| format!("{} [{}]", log.name(*place), log.position_id(*place, u32::MAX));
+            let holders: Vec<String> = held.holders.iter().map(holder).collect();
             let statement = held.statement.as_deref().unwrap_or("As written above.");
             Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
         });
-        let quote = |what: &str, lines: Vec<String>| {
+        let quote = |what: &str, lines: &[String]| {
             (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
         };
+        let (revisions, counterpoints) = (self.revisions(), self.counterpoints());
+        let key_points: Vec<String> = (0..log.debaters.len()).map(|place| self.key_points(place)).collect();
         let page = PageContext {
             sorts,
             is_ratified: log.options.ratify,
-            responses: self.first_answers(|place| log.is_revised(place)),
+            responses: self.texts(|place| self.superseded(place)),
             synthesis_input: log.quoted.quote("the debate", &input),
-            positions: quote("the positions", held.collect()),
-            revisions: quote("the revisions", self.revisions()),
-            key_points: self.texts(|place| self.key_points(place)),
-            counterpoints: quote("the counterpoints", self.counterpoints()),
+            positions: quote("the positions", &held.collect::<Vec<_>>()),
+            revisions: quote("the revisions", &revisions),
+            key_points: self
+                .texts(|place| key_points.get(place).filter(|points| !points.is_empty()).cloned()),
+            counterpoints: quote("the counterpoints", &counterpoints),
             ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
             ..self.page()
         };
@@ -259,14 +267,23 @@ impl<'a> DeepAsks<'a> {
         let rulings = verdict::FinalRulings::read(self.log);
         let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
         self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
-            let content = self.log.quoted.own_words(self.log.position(place, u32::MAX));
-            let record =
-                rulings.record(place).and_then(|record| Some((record.fate?, record.reason.as_deref())));
-            let ruling = record.map(|(fate, reason)| {
-                let ruling = format!("{}. {}", wire_name(fate), reason.unwrap_or_default());
-                self.log.quoted.quote("the chair", ruling.trim())
+            let (quoted, position) = (&self.log.quoted, self.log.position(place, u32::MAX));
+            let record = rulings.record(place);
+            let ruling = record.and_then(|record| {
+                let ruling =
+                    format!("{}. {}", wire_name(record.fate?), record.reason.as_deref().unwrap_or_default());
+                Some(quoted.quote("the chair", ruling.trim()))
             });
-            (OwnContext { content, ruling, ..OwnContext::default() }, self.parts.ratification.clone())
+            // Without a statement of whoever sorted, a position is known by its own words.
+            let statement = record.map(|record| &record.statement);
+            let statement = statement.filter(|statement| **statement != short_name(position));
+            let own = OwnContext {
+                content: quoted.own_words(position),
+                statement: statement.map(|statement| quoted.quote("the position", statement)),
+                ruling,
+                ..OwnContext::default()
+            };
+            (own, self.parts.ratification.clone())
         })
     }
 
@@ -386,10 +403,17 @@ impl<'a> DeepAsks<'a> {
         quoted.collect()
     }
 
-    /// The first answers of these debaters, each with its id.
-    fn first_answers(&self, is_wanted: impl Fn(usize) -> bool) -> Vec<DebaterText<'a>> {
-        let is_its = |point: &DebatePoint, place: usize| point.round == 0 && point.author == place;
-        self.texts(|place| is_wanted(place).then(|| self.points(|point| is_its(point, place))))
+    /// The first answers of all debaters, each with its id.
+    fn first_answers(&self) -> Vec<DebaterText<'a>> {
+        self.texts(|place| Some(self.points(|point| point.round == 0 && point.author == place)))
+    }
+
+    /// The positions that a debater has replaced. What others say of them needs their text.
+    fn superseded(&self, place: usize) -> Option<String> {
+        let current = self.log.position_id(place, u32::MAX);
+        let positions =
+            self.points(|point| point.is_position && point.author == place && point.id != current);
+        (!positions.is_empty()).then_some(positions)
     }
 
     /// The lines of these points, each with its id.
@@ -427,19 +451,23 @@ impl<'a> DeepAsks<'a> {
         }
         let answers = argument.answers.iter();
         lines.extend(answers.map(|answer| format!("Answer to {}: {}", answer.id, answer.response)));
-        let agrees = round.verified.get(place)?.agrees_with.iter().map(|other| self.log.name(*other));
-        let agrees: Vec<String> = agrees.collect();
+        // It was shown the positions from before the round.
+        let shown = |other: &usize| {
+            let id = self.log.position_id(*other, number.saturating_sub(1));
+            format!("[{id}] of {}", self.log.name(*other))
+        };
+        let agrees: Vec<String> = round.verified.get(place)?.agrees_with.iter().map(shown).collect();
         if !agrees.is_empty() {
-            lines.push(format!("Could sign the position of {}.", joined(&agrees)));
+            lines.push(format!("Could sign {}.", joined(&agrees)));
         }
         if argument.new_position().is_some() {
-            lines.push(format!("Revises its position, {}.", verdict::citing(self.log, round, place)));
+            lines.push(format!("Revises its position, {}.", verdict::citing(round, place)));
         }
         Some(lines)
     }
 
     /// A debater's key points by round, for the chair.
-    fn key_points(&self, place: usize) -> Option<String> {
+    fn key_points(&self, place: usize) -> String {
         let rounds = self.log.rounds.iter().filter_map(|round| {
             let number = round.number;
             let is_its = |point: &DebatePoint| point.round == number && point.author == place;
@@ -449,8 +477,7 @@ impl<'a> DeepAsks<'a> {
             let note = if is_given_up { ", for a position that it gave up later" } else { "" };
             (!points.is_empty()).then(|| format!("Round {number}{note}:\n{points}"))
         });
-        let rounds: Vec<String> = rounds.collect();
-        (!rounds.is_empty()).then(|| rounds.join("\n"))
+        rounds.collect::<Vec<_>>().join("\n")
     }
 
     /// Who revised its position in which round, and what it cites for that.
@@ -465,7 +492,7 @@ impl<'a> DeepAsks<'a> {
                 true => "gave up its position for another one",
                 false => "revised a part of its position",
             };
-            format!("Round {number}: {name} {what}, {}.", verdict::citing(log, round, place))
+            format!("Round {number}: {name} {what}, {}.", verdict::citing(round, place))
         };
         revised.map(line).collect()
     }
@@ -473,16 +500,10 @@ impl<'a> DeepAsks<'a> {
     /// Every counterpoint with its answer.
     fn counterpoints(&self) -> Vec<String> {
         let log = self.log;
-        let last_round = log.rounds_completed();
         let counterpoints = log.points.iter().filter(|point| point.target.is_some());
         let line = |point: &DebatePoint| {
-            let answer = match log.answer_to(point) {
-                Some(answer) => format!("Answer: {answer}"),
-                None if point.round == last_round => {
-                    "It was made in the last round, so it could not be answered.".to_owned()
-                }
-                None => "It was not answered.".to_owned(),
-            };
+            let answer = log.answer_to(point).map(|answer| format!("Answer: {answer}"));
+            let answer = answer.or_else(|| log.why_unanswered(point)).unwrap_or_default();
             format!("{}\n{answer}", point_line(log, point))
         };
         counterpoints.map(line).collect()
@@ -490,7 +511,7 @@ impl<'a> DeepAsks<'a> {
 
     /// Which of a debater's texts is its current position, if it has revised its first answer.
     fn revised_in(&self, place: usize) -> Option<String> {
-        let (name, id) = (self.log.name(place), self.log.position_id(place));
+        let (name, id) = (self.log.name(place), self.log.position_id(place, u32::MAX));
         let is_revised = self.log.is_revised(place);
         is_revised.then(|| format!("{name}: [{id}]. Its earlier positions are superseded."))
     }

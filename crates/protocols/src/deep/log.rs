@@ -8,9 +8,9 @@ use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
 use serde::de::DeserializeOwned;
 
 use super::replies::{AnswerAssent, Argument, Assessment, PointAnswer, Ratification, Revision, Synthesis};
-use super::{DeepMode, DeepOptions, DeepPhase};
+use super::{DeepMode, DeepOptions, DeepPhase, positions};
 use crate::limits::LimitCheck;
-use crate::quotes::QuotedTexts;
+use crate::quotes::{QUOTE_EXACTLY, QuotedTexts};
 use crate::sorting::is_label;
 use crate::tools::{SourceCitation, cited_item};
 
@@ -67,6 +67,8 @@ pub(super) struct VerifiedArgument {
     pub(super) cited: Vec<String>,
     /// The ids of those among them that were looked up.
     pub(super) sources: Vec<String>,
+    /// What it names as a cause although it does not verify, as it stands after "citing".
+    pub(super) unverified: Vec<String>,
     /// The ids of the counterpoints that it answers.
     pub(super) answered: Vec<String>,
     /// The debaters whose positions it could sign.
@@ -210,18 +212,21 @@ impl<'a> DeepLog<'a> {
                         verified.cited.push(source.cited);
                         verified.sources.push(source.id);
                     }
-                    None => verified.faults.push(not_quoted(&item.id, &cause.quote)),
+                    None => verified.add_misquote(&item.id, &cause.quote),
                 }
                 continue;
             }
             let Some(point) = shown(&cause.id).filter(|point| point.author != place) else {
                 verified.faults.push(format!("No point of another debater has the id {:?}.", cause.id));
+                verified
+                    .unverified
+                    .push(format!("{:?}, which no point of another debater has as its id", cause.id));
                 continue;
             };
             let (id, quote) = (&point.id, cause.quote.trim());
             match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
                 true => verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author))),
-                false => verified.faults.push(not_quoted(id, quote)),
+                false => verified.add_misquote(id, quote),
             }
         }
         for label in &argument.agrees_with {
@@ -255,15 +260,29 @@ impl<'a> DeepLog<'a> {
         })
     }
 
+    /// Why a counterpoint has no answer, in a sentence. `None` if it has one.
+    pub(super) fn why_unanswered(&self, counterpoint: &DebatePoint) -> Option<String> {
+        let target = counterpoint.target.filter(|_| self.answer_to(counterpoint).is_none())?;
+        if counterpoint.round == self.rounds_completed() {
+            return Some("It was made in the last round, so it could not be answered.".to_owned());
+        }
+        let mut since = self.rounds.iter().filter(|round| round.number >= counterpoint.round);
+        let given_up = since.find(|round| positions::gives_up(self, target, round.number));
+        let name = self.name(target);
+        let given_up = given_up.map(|round| format!(", and gave up its position in round {}", round.number));
+        Some(format!("{name} did not answer it{}.", given_up.unwrap_or_default()))
+    }
+
     /// Whether a debater has replaced its first answer.
     pub(super) fn is_revised(&self, place: usize) -> bool {
         self.position(place, u32::MAX) != self.position(place, 0)
     }
 
-    /// The id of a debater's position after the rounds so far.
-    pub(super) fn position_id(&self, place: usize) -> &str {
-        let mut positions = self.points.iter().filter(|point| point.is_position && point.author == place);
-        positions.next_back().map_or("", |point| point.id.as_str())
+    /// The id of a debater's position after a round.
+    pub(super) fn position_id(&self, place: usize, after: u32) -> &str {
+        let is_its =
+            |point: &&DebatePoint| point.is_position && point.author == place && point.round <= after;
+        self.points.iter().rev().find(is_its).map_or("", |point| point.id.as_str())
     }
 
     /// `Debater A`, as everybody reads it.
@@ -349,12 +368,12 @@ impl<'a> DeepLog<'a> {
 
     /// How Stages 1 and 2 ended.
     pub(super) fn loop_ending(&self) -> Termination {
-        if self.debaters.len() < 2 {
-            return Termination::QuorumLost;
-        }
         let cut = |phase: DeepPhase, round: u32| {
             self.debate.turn(phase.as_str(), round).is_some_and(|turn| self.limits().cut_short(turn))
         };
+        if self.debaters.len() < 2 {
+            return if cut(DeepPhase::Answer, 0) { Termination::Budget } else { Termination::QuorumLost };
+        }
         let evaluated =
             self.debate.turn(DeepPhase::Evaluate.as_str(), 0).is_some() && !cut(DeepPhase::Evaluate, 0);
         match (self.options.mode, self.rounds.last()) {
@@ -422,8 +441,12 @@ pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
         .filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
 }
 
-fn not_quoted(id: &str, quote: &str) -> String {
-    format!("The quote does not occur in [{id}]: {:?}.", quote.trim())
+impl VerifiedArgument {
+    fn add_misquote(&mut self, id: &str, quote: &str) {
+        self.faults
+            .push(format!("The quote does not occur in [{id}]: {:?} ({QUOTE_EXACTLY}).", quote.trim()));
+        self.unverified.push(format!("[{id}] with words that do not occur there"));
+    }
 }
 
 /// The labels of this many debaters: `A`, `B`, `C`... Where things can be looked up, no debater is `E`: `E1` is one of them.

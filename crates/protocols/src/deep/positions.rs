@@ -5,7 +5,7 @@ use agon_core::{
     Corrupt, DecidedPosition, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
 };
 
-use super::log::{DeepLog, DeepRound};
+use super::log::DeepLog;
 use super::replies::{Argument, RulingFate, declared_groups};
 use super::verdict::FinalRulings;
 use super::{DeepMode, evaluation};
@@ -45,7 +45,10 @@ impl DebatePositions {
                 .unzip();
             let named = names.next_round(&sorting, &texts, &keeps);
             positions.last = last_positions(log, &sorting, &named, declared.as_deref());
-            let round = round_positions(log, number, &named, positions.rounds.last());
+            let statements: Vec<Option<&String>> = (0..log.debaters.len())
+                .map(|place| sorting.group_of(place).and_then(|group| group.statement.as_ref()))
+                .collect();
+            let round = round_positions(log, number, &named, &statements, positions.rounds.last());
             positions.rounds.push(round);
         }
         positions
@@ -59,9 +62,7 @@ impl DebatePositions {
 
 /// The share of pairs of debaters who hold one position. `None` if that is not known.
 pub(super) fn agreement(round: &RoundPositions) -> Option<f64> {
-    let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
-    let same: f64 = round.distinct().iter().map(|(_, holders)| pairs(holders.len())).sum();
-    (round.is_sorted() && round.stands.len() > 1).then(|| same / pairs(round.stands.len()))
+    round.pairs_agreeing(None).filter(|_| round.is_sorted())
 }
 
 /// The groups that a seat declares for the positions after a round. Without rounds the chair declares them.
@@ -114,26 +115,37 @@ pub(super) fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
     number > 0 && !is_same_text(log.position(place, number), log.position(place, number - 1))
 }
 
-/// The round in which a debater gave up its first position for good. `None` if it still holds it.
-pub(super) fn given_up<'l>(
-    log: &'l DeepLog<'_>,
+/// The rounds in which a debater gave up its first position, each with the round in which it took it up again, if it did.
+pub(super) fn departures(
+    log: &DeepLog<'_>,
     place: usize,
     rounds: &[RoundPositions],
-) -> Option<&'l DeepRound> {
-    let debater = log.debaters.get(place)?;
-    let held = |round: &RoundPositions| round.of(debater.seat).map(|held| held.position.clone());
-    let first = held(rounds.first()?);
-    let last = rounds.iter().rev().find(|round| held(round) == first)?;
-    let is_same = is_same_text(&debater.answer, log.position(place, u32::MAX));
-    let mut later = log.rounds.iter().filter(|round| round.number > last.round && !is_same);
-    later.find(|round| gives_up(log, place, round.number))
+) -> Vec<(u32, Option<u32>)> {
+    let held = |round: &RoundPositions| {
+        let seat = log.debaters.get(place)?.seat;
+        round.of(seat).map(|held| held.position.clone())
+    };
+    let first = rounds.first().and_then(held);
+    let mut departures: Vec<(u32, Option<u32>)> = Vec::new();
+    for round in rounds {
+        let number = round.round;
+        let is_first =
+            held(round) == first || is_same_text(log.position(place, 0), log.position(place, number));
+        match departures.last_mut() {
+            Some((_, back @ None)) => *back = is_first.then_some(number),
+            _ if !is_first && gives_up(log, place, number) => departures.push((number, None)),
+            _ => {}
+        }
+    }
+    departures
 }
 
-/// The positions after a round, in seat order.
+/// The positions after a round, in seat order. `statements` say what each debater holds, as whoever sorted puts it.
 fn round_positions(
     log: &DeepLog<'_>,
     number: u32,
     named: &[(String, bool)],
+    statements: &[Option<&String>],
     before: Option<&RoundPositions>,
 ) -> RoundPositions {
     let seat_position = |seat: &agon_core::Seat| {
@@ -142,27 +154,41 @@ fn round_positions(
         let before = before.and_then(|before| before.of(&seat.id));
         let stated = log.argument(number, place).map(|argument| argument.confidence);
         let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
-        let verified = log.round(number).and_then(|round| round.verified.get(place));
         // A minor update is no change of mind, even if the moderator now counts it as another position.
         let is_renamed = before.is_some_and(|before| before.position != position);
-        let is_changed = is_revised(log, place, number) && (gives_up(log, place, number) || !is_renamed);
+        let is_revised = is_revised(log, place, number);
+        let is_changed = is_revised && (gives_up(log, place, number) || !is_renamed);
+        let reworded = statements.get(place).copied().flatten().filter(|_| is_revised && !is_renamed);
+        let reworded = reworded.filter(|statement| **statement != position).cloned();
         Some(SeatPosition {
             seat: seat.id.clone(),
             label: log.debaters.get(place).map(|debater| debater.label.clone()),
             position,
+            words: None,
+            reworded,
             is_unsorted,
             value: None,
             confidence: stated.or(before.and_then(|before| before.confidence)),
-            change: is_changed.then(|| PositionChange {
-                cited: verified.map(|verified| verified.cited.clone()).unwrap_or_default(),
-                sources: verified.map(|verified| verified.sources.clone()).unwrap_or_default(),
-                reason: None,
-            }),
+            change: is_changed.then(|| change(log, number, place)).flatten(),
         })
     };
     let stands = log.debate.brief.seats.iter().filter_map(seat_position).collect();
     let positions = RoundPositions { round: number, stands, ..RoundPositions::default() };
     RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
+}
+
+/// What a debater cites for its change in a round. If nothing of it verifies, the analysis is its reason; nobody else in the debate
+/// reads that.
+fn change(log: &DeepLog<'_>, number: u32, place: usize) -> Option<PositionChange> {
+    let verified = log.round(number)?.verified.get(place)?;
+    let analysis = log.argument(number, place)?.analysis.trim();
+    let is_reason = verified.cited.is_empty() && !analysis.is_empty();
+    Some(PositionChange {
+        cited: verified.cited.clone(),
+        sources: verified.sources.clone(),
+        unverified: verified.unverified.clone(),
+        reason: is_reason.then(|| analysis.to_owned()),
+    })
 }
 
 /// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
@@ -213,7 +239,7 @@ pub(super) fn history(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<Posit
 
 /// The position that the answer states: the only one that it adopts, or a new one. A position is not adopted if one of its holders
 /// dissents from the answer.
-fn decided(log: &DeepLog<'_>, rulings: &FinalRulings) -> DecidedPosition {
+pub(super) fn decided(log: &DeepLog<'_>, rulings: &FinalRulings) -> DecidedPosition {
     let Some(synthesis) = &log.synthesis else { return DecidedPosition::Nothing };
     let name = |held: &FinalPosition| {
         let seat = log.debaters.get(*held.holders.first()?)?.seat;

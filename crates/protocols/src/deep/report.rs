@@ -1,16 +1,17 @@
 //! What readers see of a `deep` debate: the headline, the outline and a table for each round.
 
 use agon_core::view::{ending_sentence, holder_name, label_name};
-use agon_core::wording::{capitalized, counted, joined, score, spoken};
+use agon_core::wording::{capitalized, counted, joined, number_word, score, sentence, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportSection, RoundSummary,
-    SeatVote, SectionKind, Termination, VerdictTone,
+    Ballot, CitableText, Corrupt, DebateView, DecidedPosition, Headline, Outline, ReportBlock, ReportItem,
+    ReportSection, RoundPositions, RoundSummary, SeatVote, SectionKind, Termination, VerdictTone,
 };
 
-use super::log::{DeepLog, DeepRound};
-use super::replies::{Argument, Revision, RulingFate, Stance, wire_name};
+use super::log::{DebatePoint, DeepLog, DeepRound};
+use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::verdict::{self, DeepDissent, DeepVerdict, FinalRulings, PositionRecord, assent_words};
 use super::{DeepMode, DeepPhase, positions};
+use crate::quotes::is_same_text;
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
@@ -35,7 +36,21 @@ pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
         votes: (0..log.debaters.len()).filter_map(|place| vote(log, place)).collect(),
         dissent: rulings.dissent(log).iter().map(|dissent| dissent_item(log, dissent)).collect(),
         round_summaries: log.rounds.iter().filter_map(|round| round_summary(log, round)).collect(),
+        citable: log.points.iter().filter_map(|point| citable(log, point)).collect(),
         ..DebateView::default()
+    })
+}
+
+fn citable(log: &DeepLog<'_>, point: &DebatePoint) -> Option<CitableText> {
+    let seat = log.debaters.get(point.author)?.seat.to_owned();
+    let verified = log.round(point.round).and_then(|round| round.verified.get(point.author));
+    let is_misciting = point.is_position && verified.is_some_and(|verified| !verified.unverified.is_empty());
+    Some(CitableText {
+        id: point.id.clone(),
+        seat,
+        round: point.round,
+        text: point.texts.first()?.clone(),
+        remark: is_misciting.then_some("cites something that does not verify"),
     })
 }
 
@@ -51,7 +66,9 @@ fn ending(log: &DeepLog<'_>, rulings: &FinalRulings) -> String {
         _ if !held.is_sorted() => "It is not known whether the debaters agree. ".to_owned(),
         1 if adds_points => "The debaters agree and still add points. ".to_owned(),
         1 => "The debaters agree. ".to_owned(),
-        count => format!("The debaters do not agree: they hold {count} positions. "),
+        count => {
+            format!("The debaters do not agree: they hold {count} positions{}. ", split(log, rulings, held))
+        }
     });
     let rounds = outcome.rounds_completed;
     let ended = match outcome.termination {
@@ -60,7 +77,52 @@ fn ending(log: &DeepLog<'_>, rulings: &FinalRulings) -> String {
         Termination::MaxRounds => format!("The limit of {} was reached.", counted(rounds.into(), "round")),
         _ => ending_sentence(outcome, "debaters"),
     };
-    agreement.unwrap_or_default() + &ended
+    let signed = signatures(log).map_or(String::new(), |signed| format!(" {signed}"));
+    agreement.unwrap_or_default() + &ended + &signed
+}
+
+/// Who signs the answer, if the debaters were asked.
+fn signatures(log: &DeepLog<'_>) -> Option<String> {
+    let words = || (0..log.debaters.len()).filter_map(|place| Some((place, log.ratification(place)?.assent)));
+    let (asked, count) = (words().count(), |wanted| words().filter(|(_, assent)| *assent == wanted).count());
+    let (reserved, dissenting) = (count(AnswerAssent::AcceptWithReservations), count(AnswerAssent::Dissent));
+    let signing = asked - dissenting;
+    let who = match signing {
+        0 => "No debater signs".to_owned(),
+        all if all == log.debaters.len() => "All debaters sign".to_owned(),
+        1 => "One debater signs".to_owned(),
+        some => format!(
+            "{} of {} debaters sign",
+            capitalized(&number_word(some)),
+            number_word(log.debaters.len())
+        ),
+    };
+    let reserved = match (reserved, signing) {
+        (0, _) => String::new(),
+        (1, 1) => ", with reservations".to_owned(),
+        (some, all) if some == all => ", all with reservations".to_owned(),
+        (some, _) => format!(", {} with reservations", number_word(some)),
+    };
+    (asked > 0).then(|| format!("{who} the answer{reserved}."))
+}
+
+/// How many debaters hold each of several positions, if that is not one each, and whose position the chair adopts.
+fn split(log: &DeepLog<'_>, rulings: &FinalRulings, held: &RoundPositions) -> String {
+    let distinct = held.distinct();
+    let sizes: Vec<String> = distinct.iter().map(|(_, holders)| holders.len().to_string()).collect();
+    let is_even = distinct.len() == held.stands.len();
+    let sizes = if is_even { String::new() } else { format!(", {}", sizes.join(" to ")) };
+    let decided = positions::decided(log, rulings);
+    // A new position may have the name of one that is held.
+    let adopted =
+        distinct.iter().find(|(name, _)| matches!(&decided, DecidedPosition::Held(held) if held == name));
+    let adopted = adopted.map(|(_, holders)| {
+        let labels = holders.iter().filter_map(|held| held.label.as_deref());
+        let mut names: Vec<String> = labels.map(|label| label_name(log.debate, label)).collect();
+        names.sort();
+        format!("; the chair adopts that of {}", joined(&names))
+    });
+    sizes + &adopted.unwrap_or_default()
 }
 
 /// A debater's last word: whether it signs the answer or, if it was not asked, its last stance.
@@ -83,13 +145,22 @@ fn dissent_item(log: &DeepLog<'_>, dissent: &DeepDissent) -> ReportItem {
         None => "The debater dissents",
     };
     let ruling = dissent.ruling.as_ref().map_or(String::new(), |ruling| format!(": {ruling}"));
-    let mut note = format!("{}.", format!("{fate}{ruling}").trim_end_matches('.'));
+    let place = log.place_of(&dissent.debater).unwrap_or(usize::MAX);
+    let is_first =
+        log.debaters.get(place).is_some_and(|debater| is_same_text(&debater.answer, &dissent.position));
+    let whole = if is_first && log.counted().next().is_some() {
+        "This is its first answer, never revised. "
+    } else {
+        ""
+    };
+    let mut note = whole.to_owned() + &sentence(&format!("{fate}{ruling}"));
     if let Some(reason) = &dissent.reason {
-        let place = log.place_of(&dissent.debater).unwrap_or(usize::MAX);
         let is_statement = log.ratification(place).is_some_and(|word| word.statement.trim() == reason);
-        // A debater puts the strongest reason of an argument first, and repeats none of an earlier round.
-        let whose =
-            if is_statement { "It says of the answer" } else { "The best reason of its last argument" };
+        // A debater puts the strongest reason of an argument first. It does not know the answer yet.
+        let whose = match is_statement {
+            true => format!("{} says of the answer", log.name(place)),
+            false => "The first point of its last argument".to_owned(),
+        };
         note.push_str(&format!(" {whose}: {reason}"));
     }
     ReportItem {
@@ -109,7 +180,7 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
     let is_answered = verdict.answer.is_some();
     let not_settled = verdict.not_settled.iter().filter(|_| is_answered);
     let signed = verdict.signed.iter().flatten().map(|word| {
-        let text = format!("{}: {}", assent_words(word.assent), word.statement.trim());
+        let text = assent_words(word.assent, &word.statement);
         let is_holder = |record: &&PositionRecord| record.debaters.contains(&word.debater);
         let record = verdict.positions.iter().find(is_holder);
         let left_out = record.filter(|record| record.fate == Some(RulingFate::Partly));
@@ -164,29 +235,33 @@ fn shared_answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSecti
     is_divided.then(|| ReportSection::new(SectionKind::Part, "What they share, by the moderator", blocks))
 }
 
-/// The counterpoints of the last round, which nobody could answer.
+/// The counterpoints without an answer, each with the reason.
 fn unanswered(log: &DeepLog<'_>) -> Option<ReportSection> {
-    let last = log.rounds_completed();
-    let points = log.points.iter().filter(|point| point.round == last && point.target.is_some());
-    let points = points.map(|point| {
-        let target = point.target.map(|target| log.name(target)).unwrap_or_default();
-        let text = point.texts.first().map_or("", |text| text.trim());
-        item(format!("[{}] {} to {target}", point.id, log.name(point.author)), text.to_owned())
+    let points = log.points.iter().filter_map(|point| {
+        let (why, target) = (log.why_unanswered(point)?, log.name(point.target?));
+        Some(ReportItem {
+            who: Some(format!("[{}] {} to {target}", point.id, log.name(point.author))),
+            text: point.texts.first()?.trim().to_owned(),
+            note: Some(why),
+        })
     });
-    items("Left unanswered: made in the last round", points)
+    items("Left unanswered", points)
 }
 
 /// The first two key points of each debater's last argument. Debaters give the strongest first.
 fn strongest_points(log: &DeepLog<'_>) -> impl Iterator<Item = ReportItem> {
+    const POINTS_MAX: usize = 2;
     log.debaters.iter().enumerate().filter_map(|(place, debater)| {
-        let points = log.last_argument(place)?.key_points.iter().take(2);
-        let points: Vec<&str> = points.map(|point| point.trim()).collect();
+        let all = &log.last_argument(place)?.key_points;
+        let points: Vec<&str> = all.iter().take(POINTS_MAX).map(|point| point.trim()).collect();
         let text = match points.as_slice() {
             [] => return None,
             [only] => (*only).to_owned(),
             several => format!("- {}", several.join("\n- ")),
         };
-        Some(item(label_name(log.debate, &debater.label), text))
+        let more = all.len() - points.len();
+        let note = (more > 0).then(|| format!("And {} more.", number_word(more)));
+        Some(ReportItem { note, ..item(label_name(log.debate, &debater.label), text) })
     })
 }
 

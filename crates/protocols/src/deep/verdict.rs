@@ -1,6 +1,6 @@
 //! How `deep` ends: the verdict, the input of the synthesis, what the chair rules on each position, and who dissents.
 
-use agon_core::wording::{counted, joined, rounds as rounds_words};
+use agon_core::wording::{clauses, counted, joined, rounds as rounds_words};
 use agon_core::{
     AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
@@ -252,14 +252,16 @@ impl FinalRulings {
 
     /// What became of a debater's first answer, and why.
     fn fate(&self, log: &DeepLog<'_>, place: usize) -> (Fate, String) {
-        let given_up = positions::given_up(log, place, &self.positions.rounds)
-            .map(|round| format!("in round {}, {}", round.number, citing(log, round, place)));
-        let revised = revised_rounds(log, place);
+        let departures = positions::departures(log, place, &self.positions.rounds);
+        let left = departures.last().filter(|(_, back)| back.is_none());
+        let given_up = left
+            .and_then(|(left, _)| log.round(*left))
+            .map(|round| format!("in round {}, {}", round.number, citing(round, place)));
         // The chair rules on the position at the end, which is not always the first answer.
-        let (revisions, it) = match (&given_up, revised.is_empty()) {
-            (Some(given_up), _) => (format!("given up {given_up}; "), "its holder's final position"),
-            (None, false) => (format!("revised in {}; ", rounds_words(&revised)), "its final form"),
-            (None, true) => (String::new(), "it"),
+        let it = match &given_up {
+            Some(_) => "its holder's final position",
+            None if is_reworded(log, place) => "its final form",
+            None => "it",
         };
         let record = self.record(place);
         let reason = record.and_then(|record| record.reason.as_deref());
@@ -272,10 +274,11 @@ impl FinalRulings {
             None if log.synthesis.is_none() => format!("there is no answer that could adopt {it}"),
             None => format!("the chair did not say what became of {it}"),
         };
-        let word = log.ratification(place).map_or(String::new(), |word| {
-            format!("; {}: {}", assent_words(word.assent), word.statement.trim())
-        });
-        let reason = format!("{revisions}{ruling}{word}");
+        let mut story = changes(log, place, &departures);
+        story.extend(given_up.iter().map(|given_up| format!("left {given_up}")));
+        story.push(ruling);
+        story.extend(log.ratification(place).map(|word| assent_words(word.assent, &word.statement)));
+        let reason = clauses(&story);
         match (self.is_dissent(log, place), given_up, fate) {
             (true, ..) => (Fate::Minority, reason),
             (false, Some(given_up), _) => (Fate::Refuted, given_up),
@@ -288,31 +291,46 @@ impl FinalRulings {
 }
 
 /// What a debater cites for revising its position in a round.
-pub(super) fn citing(log: &DeepLog<'_>, round: &DeepRound, place: usize) -> String {
-    let cited = round.verified.get(place).map_or(&[][..], |verified| &verified.cited);
-    let is_silent =
-        log.argument(round.number, place).is_none_or(|argument| argument.changed_because.is_empty());
-    match cited {
-        [] if is_silent => "citing nothing".to_owned(),
-        [] => "citing nothing that verifies".to_owned(),
-        cited => format!("citing {}", joined(cited)),
+pub(super) fn citing(round: &DeepRound, place: usize) -> String {
+    let verified = round.verified.get(place);
+    let verified = verified.map(|verified| (verified.cited.as_slice(), verified.unverified.as_slice()));
+    match verified {
+        None | Some(([], [])) => "citing nothing".to_owned(),
+        Some(([], named)) => format!("citing {}", named.join("; ")),
+        Some((cited, _)) => format!("citing {}", joined(cited)),
     }
 }
 
-/// The rounds in which a debater revised its first answer, if it now has other words for it.
-fn revised_rounds(log: &DeepLog<'_>, place: usize) -> Vec<u32> {
-    let is_revised = |number: &u32| positions::is_revised(log, place, *number);
-    let rounds = log.rounds.iter().map(|round| round.number).filter(is_revised);
-    let is_other = !is_same_text(log.position(place, 0), log.position(place, u32::MAX));
-    rounds.filter(|_| is_other).collect()
+/// Whether a debater's final position has other words than its first answer.
+fn is_reworded(log: &DeepLog<'_>, place: usize) -> bool {
+    !is_same_text(log.position(place, 0), log.position(place, u32::MAX))
+}
+
+/// What a debater did with its first position while it held it: when it gave it up for a while, and when it revised it.
+fn changes(log: &DeepLog<'_>, place: usize, departures: &[(u32, Option<u32>)]) -> Vec<String> {
+    let is_away = |number: u32| {
+        departures.iter().any(|(left, back)| (*left..=back.unwrap_or(u32::MAX)).contains(&number))
+    };
+    let rounds = log.rounds.iter().map(|round| round.number);
+    let revised = rounds.filter(|number| positions::is_revised(log, place, *number) && !is_away(*number));
+    let revised: Vec<u32> = revised.filter(|_| is_reworded(log, place)).collect();
+    let returns = departures.iter().filter_map(|(left, back)| {
+        let back = (*back)?;
+        Some(format!("given up in round {left}, taken up again in round {back}"))
+    });
+    returns.chain((!revised.is_empty()).then(|| format!("revised in {}", rounds_words(&revised)))).collect()
 }
 
 /// What a debater says to the answer, in words that follow its name.
-pub(super) fn assent_words(assent: AnswerAssent) -> &'static str {
-    match assent {
+pub(super) fn assent_words(assent: AnswerAssent, statement: &str) -> String {
+    let said = match assent {
         AnswerAssent::Accept => "accepts the answer",
         AnswerAssent::AcceptWithReservations => "accepts the answer with reservations",
         AnswerAssent::Dissent => "dissents from the answer",
+    };
+    match statement.trim() {
+        "" => said.to_owned(),
+        statement => format!("{said}: {statement}"),
     }
 }
 

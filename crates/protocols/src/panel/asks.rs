@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::consensus::{FindingState, PanelDecision};
 use super::disputes::{DisputeTopic, PanelDispute};
-use super::findings::{FindingStand, finding_records, group_stand};
+use super::findings::finding_records;
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::{PanelPhase, figure, follow_up, prompts, replies};
 use crate::packet_lines::with_line_numbers;
@@ -82,6 +82,8 @@ struct SharedContext {
     has_disputes: bool,
     has_unverified: bool,
     open_findings: String,
+    /// Whether judges may take a position on other critical findings, too.
+    has_settled_findings: bool,
     can_be_same: bool,
     /// The ids of findings that are one: `[L2], [L5]; [L3], [L6]`.
     already_one: String,
@@ -102,10 +104,14 @@ struct OwnContext<'a> {
 
 #[derive(Serialize)]
 struct SummaryContext {
+    /// What was judged.
+    title: String,
     question: Option<String>,
     /// The field of the first summary.
     first: &'static str,
     open_items: Option<String>,
+    /// The critical findings that all judges hold.
+    held_by_all: Option<String>,
     judges: Vec<StatementContext>,
     has_sides: bool,
     has_minority: bool,
@@ -157,7 +163,7 @@ impl<'a> PanelAsks<'a> {
                         .iter()
                         .any(|at| judge.attention(*at).is_some())
                 }),
-                example: self.example(&schema.json, place, standing.map(|standing| standing.score)),
+                example: self.example(&schema.json, standing.map(|standing| standing.score)),
             };
             let tail = self.prompts.tail(file, &context)?;
             let prompt = Prompt { system: system.clone(), shared: shared.clone(), tail };
@@ -166,26 +172,9 @@ impl<'a> PanelAsks<'a> {
         Ok(Step::Ask(phase.at(phase.round()), asks))
     }
 
-    /// An answer of the right form. Its scores agree with each other, and a judge who has a score keeps it. Its ids are those of others
-    /// where there are any.
-    fn example(&self, schema: &Value, own: Option<usize>, score: Option<f64>) -> String {
-        let findings = self.log.findings.iter().map(|finding| (finding.raisers(), finding.id.as_str()));
-        let points = self.log.points().into_iter().map(|(raisers, _, id)| (raisers, id));
-        let ids = findings.chain(points).filter(|(raisers, _)| own.is_some_and(|own| raisers == &[own]));
-        let ids: Vec<&str> = ids.map(|(_, id)| id).collect();
-        let mut example = replies::example(schema, &ids);
-        for list in ["agreements", "disagreements", "unresolved_disputes", "unresolved_disagreements"] {
-            let Some(entry) = example.pointer_mut(&format!("/{list}/0")) else { continue };
-            let with = entry.get("with_judge").and_then(Value::as_str);
-            let other = self.log.judges.iter().position(|judge| Some(judge.id) == with);
-            let mut points = self.log.points().into_iter();
-            let point = points.find(|(raisers, ..)| other.is_some_and(|other| raisers.contains(&other)));
-            point.into_iter().for_each(|(_, _, id)| replies::set(entry, "about", id));
-        }
-        if example.get("same_as").is_some() {
-            let pair = replies::example_pair(&self.log.same_as_candidates(), own);
-            replies::set(&mut example, "same_as", pair.into_iter().collect::<Vec<Value>>());
-        }
+    /// An answer of the right form. Its scores agree with each other, and a judge who has a score keeps it.
+    fn example(&self, schema: &Value, score: Option<f64>) -> String {
+        let mut example = replies::example(schema);
         let dimensions = example.get("dimension_scores").and_then(Value::as_object);
         let dimensions: Vec<f64> =
             dimensions.into_iter().flat_map(Map::values).filter_map(Value::as_f64).collect();
@@ -211,30 +200,27 @@ impl<'a> PanelAsks<'a> {
             },
             content: self.quoted.quote(judge.id, &follow_up::last_words(self.log, decision, place)),
         });
-        let mergeable = follow_up::mergeable_ids(self.log, decision);
-        let mergeable = mergeable
-            .each_ref()
-            .map(|ids| ids.iter().map(|(id, places)| (id.as_str(), places.clone())).collect::<Vec<_>>());
         let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
-        let ids: Vec<&str> = mergeable.iter().flatten().map(|(id, _)| *id).collect();
+        let mergeable = follow_up::mergeable_ids(self.log, decision);
+        let ids: Vec<&str> = mergeable.iter().map(String::as_str).collect();
         let schema = replies::summary_schema(decision, &names, &ids);
-        let mut example = replies::example(&schema.json, &[]);
-        if let (Some(merged), Some(pair)) =
-            (example.pointer_mut("/merged/0"), replies::example_pair(&mergeable, None))
-        {
-            replies::set(merged, "ids", pair);
-        }
         let open = follow_up::open_issues(self.log, decision);
+        let held = finding_records(self.log).into_iter();
+        let held =
+            held.filter(|finding| finding.state == FindingState::Adopted).map(|finding| finding.named());
+        let held: Vec<String> = held.collect();
         let context = SummaryContext {
+            title: self.quoted.quote("title", &self.log.title()),
             question: self.question(),
             first: if majority.is_some() { "majority" } else { "assessment" },
             open_items: (!open.is_empty()).then(|| self.quoted.quote("open items", &open.join("\n"))),
+            held_by_all: (!held.is_empty()).then(|| self.quoted.quote("critical findings", &held.join("\n"))),
             judges: judges.collect(),
             has_sides: majority.is_some(),
             has_minority: minority.is_some(),
             is_undecided: *decision == PanelDecision::NoMajority,
             can_merge: !ids.is_empty(),
-            example: example.to_string(),
+            example: replies::example(&schema.json).to_string(),
         };
         let prompt = self.prompts.whole(&self.system(true)?, "panel/summary.hbs", &context)?;
         let round = self.log.rounds.last().map_or(0, |round| round.number);
@@ -245,21 +231,17 @@ impl<'a> PanelAsks<'a> {
         let records = finding_records(self.log);
         let open = records.iter().filter(|finding| finding.state == FindingState::Disputed);
         let open: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
-        let has_unverified = |judge: &PanelJudge<'_>| {
-            let raised = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
-            let mut raised = judge.statement.critical_findings.iter().chain(raised);
-            let mut claims = judge.statement.key_claims.iter();
-            claims.any(|claim| claim.unverified.is_some()) || raised.any(|raised| raised.unverified.is_some())
-        };
+        let material = self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string();
         Ok(SharedContext {
-            material: self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string(),
             standing: self.standing(phase),
             question: self.question().is_some(),
             has_findings: records.len() + self.log.lesser.len() > 0,
             has_disputes: self.log.disputes.iter().any(|dispute| dispute.open_after.contains(&true)),
-            has_unverified: self.log.judges.iter().any(has_unverified),
+            has_unverified: material.contains("unverified: true"),
+            material,
+            has_settled_findings: open.len() < records.len(),
             open_findings: open.join(", "),
-            can_be_same: self.log.same_as_candidates().iter().any(|ids| !ids.is_empty()),
+            can_be_same: !self.log.same_as_candidates().is_empty(),
             already_one: self.already_one(),
         })
     }
@@ -284,7 +266,7 @@ impl<'a> PanelAsks<'a> {
         });
         let dimensions = log.rubric.dimensions.iter().map(|dimension| DimensionContext {
             name: dimension.key.clone(),
-            weight: figure(dimension.weight),
+            weight: dimension.weight.to_string(),
             description: quoted.person(&one_line(&dimension.description)),
             anchors: (1..)
                 .zip(&dimension.anchors)
@@ -302,12 +284,8 @@ impl<'a> PanelAsks<'a> {
         })
     }
 
-    /// What the person wants to know: `--ask`, or the question of the debate that this panel is a part of.
     fn question(&self) -> Option<String> {
-        let asked = Some(self.log.options.ask.trim()).filter(|asked| !asked.is_empty());
-        let question = Some(self.log.debate.brief.question.as_str());
-        let question = question.filter(|question| !question.is_empty() && *question != self.log.title());
-        asked.or(question).map(|asked| self.quoted.person(asked))
+        self.log.question().map(|asked| self.quoted.person(asked))
     }
 
     /// A round's statements, as everybody reads them afterwards.
@@ -354,14 +332,13 @@ impl<'a> PanelAsks<'a> {
             lines.push(format!("- Settled: {}.", settled.join(", ")));
         }
         for finding in finding_records(self.log) {
-            let place = self.log.findings.iter().position(|other| other.id == finding.finding_id);
             let same = match finding.same_as.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
             {
                 ids if ids.is_empty() => ids,
                 ids => format!(" (the same as {ids}, which it replaces)"),
             };
-            let holders = self.holders(round, place.unwrap_or_default());
-            lines.push(format!("- Critical finding [{}]{same}: {holders}.", finding.finding_id));
+            let stands = finding.stands(&self.log.judges);
+            lines.push(format!("- Critical finding [{}]{same}: {stands}.", finding.finding_id));
         }
         if !self.log.findings.is_empty() {
             lines.push(
@@ -386,11 +363,13 @@ impl<'a> PanelAsks<'a> {
             }
             DisputeTopic::Finding(at) => {
                 let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
-                match self.raisers(dispute) {
+                let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+                places.dedup();
+                match self.log.ids(&places).join(", ") {
                     by if by.is_empty() => format!("Whether [{id}] is critical."),
-                    by => format!(
-                        "Whether [{id}] is critical; {by} put it above, under this id, in other words."
-                    ),
+                    by => {
+                        format!("Whether [{id}] is critical. More on it above, under [{}]: {by}.", dispute.id)
+                    }
                 }
             }
             DisputeTopic::Point(_) => {
@@ -399,33 +378,9 @@ impl<'a> PanelAsks<'a> {
                     .into_iter()
                     .map(|entry| format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic));
                 let topics = self.quoted.quote(&dispute.id, &topics.collect::<Vec<_>>().join("\n"));
-                format!(
-                    "A point that a judge left unresolved. The views stand above under this id.\n{topics}"
-                )
+                format!("An unresolved point. More on it above, under [{}]:\n{topics}", dispute.id)
             }
         }
-    }
-
-    fn raisers(&self, dispute: &PanelDispute) -> String {
-        let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
-        places.dedup();
-        self.log.ids(&places).join(", ")
-    }
-
-    fn holders(&self, round: &PanelRound, finding: usize) -> String {
-        let who = |wanted: FindingStand| {
-            let places = round.standings.iter().enumerate();
-            let places = places.filter(|(_, s)| group_stand(s, &round.groups, finding) == wanted);
-            self.log.ids(&places.map(|(place, _)| place).collect::<Vec<_>>()).join(", ")
-        };
-        let words = [
-            ("held by", FindingStand::Holds),
-            ("not held by", FindingStand::Rejects),
-            ("no position yet from", FindingStand::Unknown),
-        ];
-        let parts = words.map(|(words, stand)| (words, who(stand)));
-        let parts = parts.into_iter().filter(|(_, who)| !who.is_empty());
-        parts.map(|(words, who)| format!("{words} {who}")).collect::<Vec<_>>().join("; ")
     }
 
     fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> Vec<String> {

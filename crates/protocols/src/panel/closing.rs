@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agon_core::wording::{joined, sentence};
 use agon_core::{
     Corrupt, DecidedPosition, Fate, Fidelity, JudgeMarks, Outcome, PositionChange, PositionFate,
     PositionHistory, RoundPositions, SeatPosition, Status, Step, Termination,
@@ -9,13 +10,13 @@ use agon_core::{
 use serde::Serialize;
 
 use super::consensus::{PanelDecision, TOLERANCE, mean};
-use super::findings::{FindingStand, finding_records, group_stand};
+use super::findings::{FindingStand, finding_records, group_stand, quoted_lines};
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
 use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
-use crate::quotes::QuotedTexts;
-use crate::tools::SourceCitation;
+use crate::quotes::{QuotedTexts, quoted_words};
+use crate::tools::{SourceCitation, named_items};
 
 /// A judge's overall score may differ by this much from its weighted dimensions before a warning says so.
 const SCORE_GAP_MAX: f64 = 0.25;
@@ -100,40 +101,68 @@ fn position_fate(
         false => Fate::Minority,
     };
     let why = match decision {
-        _ if fate == Fate::Refuted => {
-            let reasons = Some(change_reasons(log, place, judge)).filter(|_| moved);
-            format!("given up: {}", reasons.into_iter().chain(given_up).collect::<Vec<_>>().join("; "))
+        _ if fate == Fate::Refuted => String::new(),
+        PanelDecision::Consensus => "its judge is in the consensus; ".to_owned(),
+        PanelDecision::Majority { .. } if fate == Fate::Adopted => {
+            "its judge is in the majority; ".to_owned()
         }
-        PanelDecision::Consensus => "its judge is in the consensus".to_owned(),
-        PanelDecision::Majority { .. } if fate == Fate::Adopted => "its judge is in the majority".to_owned(),
         PanelDecision::Majority { majority, .. } => {
-            let against = against_the_majority(log, place, majority);
-            match moved {
-                true => format!("its judge moved and still {against}: {}", change_reasons(log, place, judge)),
-                false => format!("its judge {against}"),
-            }
+            let moved = if moved { "moved and still " } else { "" };
+            format!("its judge {moved}{}; ", against_the_majority(log, place, majority))
         }
-        PanelDecision::NoMajority => "there is no majority that could adopt it".to_owned(),
-        PanelDecision::None => "there is no verdict that could adopt it".to_owned(),
+        PanelDecision::NoMajority => "there is no majority that could adopt it; ".to_owned(),
+        PanelDecision::None => "there is no verdict that could adopt it; ".to_owned(),
     };
+    let has_reasons = moved && matches!(decision, PanelDecision::Consensus | PanelDecision::Majority { .. });
+    let reasons = if has_reasons { change_reasons(log, place, judge) } else { Vec::new() };
+    let words: Vec<String> = reasons.into_iter().chain(given_up).collect();
+    let taken_up = taken_up(log, place, judge).into_iter().map(|(what, ids)| format!("; it {what} {ids}"));
+    let changes = format!("{scores}{}", taken_up.collect::<String>());
     PositionFate {
         seat: judge.id.to_owned(),
         label: None,
         position: judge.first_position().to_owned(),
         fate,
-        reason: format!("{why}; {scores}"),
+        reason: match words.join(" ") {
+            words if words.is_empty() => format!("{why}{changes}"),
+            words => format!("{why}{changes}. {words}"),
+        },
     }
 }
 
 /// How a judge of the minority scores, compared with the majority, and whether the status would be another one.
 fn against_the_majority(log: &PanelLog<'_>, place: usize, majority: &[usize]) -> String {
     let [own, ours] = [&[place][..], majority].map(|side| mean(&log.last_scores(side)));
-    let [status, other] =
-        [&[place][..], majority].map(|side| log.weighted(side).map(|score| log.band(score)));
+    let weighted = [&[place][..], majority].map(|side| log.weighted(side).unwrap_or_default());
+    let [[score, status], [other_score, other]] =
+        weighted.map(|score| [figure(score), log.band(score).as_str().to_owned()]);
     let direction = if own < ours { "lower" } else { "higher" };
-    let same = status.filter(|_| status == other).map(|status| format!("; both are {}", status.as_str()));
-    let same = same.unwrap_or_default();
+    let same = if status == other {
+        format!("; weighted {score} against {other_score}, both {status}")
+    } else {
+        String::new()
+    };
     format!("scores {direction} than the majority ({} against {}{same})", figure(own), figure(ours))
+}
+
+/// What a judge took up of the others or gave up of its own, except critical findings of its own: what it did, and the ids.
+fn taken_up(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<(&'static str, String)> {
+    let adopted = finding_records(log).into_iter().filter(|finding| {
+        let [raised, holds] =
+            [&finding.raised_by, &finding.held_by].map(|judges| judges.iter().any(|id| id == judge.id));
+        holds && !raised
+    });
+    let adopted = adopted.map(|finding| format!("[{}]", finding.finding_id)).collect();
+    let points = log.points();
+    let of = |is_own: bool, accepts: bool| -> Vec<String> {
+        let points = points.iter().filter(|(raisers, ..)| raisers.contains(&place) == is_own);
+        let points = points.filter(|(.., id)| log.accepts(place, &[id]) == Some(accepts));
+        points.map(|(.., id)| format!("[{id}]")).collect()
+    };
+    let told: [(_, Vec<String>); 3] =
+        [("adopted", adopted), ("accepted", of(false, true)), ("gave up", of(true, false))];
+    let told = told.into_iter().filter(|(_, ids)| !ids.is_empty());
+    told.map(|(what, ids)| (what, joined(&ids))).collect()
 }
 
 /// The critical findings of round 1 that their judge does not hold any more, with what it says of them now.
@@ -144,17 +173,16 @@ fn given_up_findings(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -
     let given_up = own.filter(|(at, _)| group_stand(standing, &groups, *at) == FindingStand::Rejects);
     let said = given_up.filter_map(|(_, finding)| {
         let record = records.iter().find(|record| record.ids().any(|id| *id == finding.id))?;
-        Some(format!("its finding [{}] is now {}", finding.id, record.view_of(judge.id)))
+        Some(format!("Its finding [{}] is now {}", finding.id, sentence(&record.view_of(judge.id))))
     });
     said.collect()
 }
 
 /// Why a judge changed its score, round by round, in its own words.
-fn change_reasons(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> String {
+fn change_reasons(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<String> {
     let changes = log.rounds.iter().filter(|round| log.score_change(place, round.number).is_some());
-    let reasons = changes
-        .map(|round| format!("in round {} {}", round.number, verdict::change_reason(judge, round.phase)));
-    reasons.collect::<Vec<_>>().join("; ")
+    let reason = |round: &PanelRound| sentence(&verdict::change_reason(judge, round.phase));
+    changes.map(|round| format!("In round {}: {}", round.number, reason(round))).collect()
 }
 
 fn dissenting_judges<'a>(log: &'a PanelLog<'_>, positions: &'a [PositionFate]) -> Vec<DissentingJudge<'a>> {
@@ -334,10 +362,11 @@ fn position(
         value: Some(now),
         change: changed.map(|_| {
             let found = cited_sources(log, judge, round);
-            let mut cited = cited_in_change(log, judge, place, round);
+            let (mut cited, unverified) = cited_in_change(log, judge, place, round, &found);
             cited.extend(found.iter().map(|source| source.cited.clone()));
             PositionChange {
                 cited,
+                unverified,
                 sources: found.into_iter().map(|source| source.id).collect(),
                 reason: Some(verdict::change_reason(judge, round.phase)),
             }
@@ -346,28 +375,59 @@ fn position(
     })
 }
 
-/// What a judge cites as it changes its score, as far as it verifies: ids of points of others and lines of the files in its reason.
-/// Where a final statement gives no reason, its first concession stands for it.
+/// What a judge cites as it changes its score, and what of that does not count. In its reason, ids of points of others count, lines of
+/// the files, and words of the files in quotation marks. Where a final statement gives no reason, its first concession stands for it.
 fn cited_in_change(
     log: &PanelLog<'_>,
     judge: &PanelJudge<'_>,
     place: usize,
     round: &PanelRound,
-) -> Vec<String> {
+    found: &[SourceCitation],
+) -> (Vec<String>, Vec<String>) {
     let reason = judge.change_reason(round.phase);
     let conceded = judge.last.iter().filter(|_| round.phase == PanelPhase::Final && reason.is_empty());
     let conceded =
         conceded.filter_map(|last| last.concessions_made.first()?.about.clone()).collect::<String>();
-    let ids = log.cited_ids(&format!("{reason}{conceded}"), round.number, Some(place));
+    let text = format!("{reason}{conceded}");
+    let ids = log.cited_ids(&text, round.number, Some(place));
+    let own = log.cited_ids(&text, round.number, None).into_iter().filter(|id| !ids.contains(id));
+    let mut unverified: Vec<String> = own.map(|id| format!("[{id}], which is its own")).collect();
     let mut cited: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
-    cited.extend(reason.split_whitespace().filter_map(|word| {
+    let known = log.cited_ids(&text, u32::MAX, None);
+    let items = named_items(&log.debate.brief, reason);
+    let unknown = bracketed_ids(reason).filter(|id| known.iter().chain(&items).all(|known| known != id));
+    unverified.extend(unknown.map(|id| format!("[{id}], which does not exist")));
+    let unquoted = items.iter().filter(|id| found.iter().all(|source| source.id != **id));
+    unverified.extend(unquoted.map(|id| format!("[{id}] without words that occur there")));
+    let named = reason.split_whitespace().filter_map(|word| {
         // A bare number is no location, even where there is only one file.
         let is_named = log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let found = log.packet.locate(word).filter(|found| is_named && found.is_verified)?;
-        Some(format!("{}:{}", found.file, found.line?))
-    }));
-    cited
+        let found = log.packet.locate(word).filter(|_| is_named)?;
+        Some((format!("{word}, which is not in the files"), Some(found).filter(|found| found.is_verified)))
+    });
+    let is_of_source = |quote: &&str| found.iter().any(|source| source.cited.contains(quote.trim()));
+    let quoted = quoted_words(reason).into_iter().filter(|quote| !is_of_source(quote));
+    let quoted =
+        quoted.map(|quote| (format!("\"{quote}\", which is not in the files"), quoted_lines(log, quote)));
+    for (missing, found) in named.chain(quoted) {
+        match found.map(|found| found.line.map(|line| format!("{}:{line}", found.file))) {
+            Some(Some(place)) if !cited.contains(&place) => cited.push(place),
+            // A file alone is no evidence.
+            Some(_) => {}
+            None => unverified.push(missing),
+        }
+    }
+    (cited, unverified)
+}
+
+/// What stands in square brackets and has the form of an id: a letter and a number.
+fn bracketed_ids(text: &str) -> impl Iterator<Item = &str> {
+    let inner = text.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0));
+    inner.filter(|inner| {
+        let number = inner.strip_prefix(|c: char| c.is_ascii_uppercase());
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    })
 }
 
 /// What was looked up that a judge's reason names, with words of it in quotation marks.

@@ -86,6 +86,8 @@ pub enum FindingState {
     Adopted,
     /// No judge holds it.
     Withdrawn,
+    /// No judge holds it, and all who gave it up say that it is real, but not critical.
+    Lowered,
     /// Some judges hold it. It blocks consensus at any scores.
     Disputed,
 }
@@ -98,6 +100,11 @@ impl FindingState {
             n if n == judges => Self::Adopted,
             _ => Self::Disputed,
         }
+    }
+
+    /// Whether somebody holds it.
+    pub(super) fn is_held(self) -> bool {
+        matches!(self, Self::Adopted | Self::Disputed)
     }
 }
 
@@ -161,7 +168,8 @@ impl PanelDecision {
         Self::Majority { majority, minority }
     }
 
-    /// The verdict after a round in a few words: `GO (GREEN) by consensus`. Scores that move within a band change nothing in it.
+    /// The verdict after a round in a few words: `GO (GREEN) by consensus`. Scores that move within a band change nothing in it, nor
+    /// does it matter who is in the majority.
     pub(super) fn label(&self, log: &PanelLog<'_>, round: &PanelRound) -> Option<String> {
         let (go, band) = log.go_after(round);
         match self {

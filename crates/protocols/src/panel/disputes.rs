@@ -21,6 +21,30 @@ pub(super) enum DisputeTopic {
     Point(Option<String>),
 }
 
+/// Where a judge stands in a dispute about a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DisputeSide {
+    /// Nothing is declared.
+    Unknown,
+    /// It maintains the raiser's view.
+    Raiser,
+    /// It maintains the other view.
+    Other,
+    /// It gave its side up, or accepts a view that is not its own. Whoever maintains that view may still give it up.
+    Left,
+}
+
+impl DisputeSide {
+    /// The side against this one, where it is one.
+    fn opposite(self) -> Option<Self> {
+        match self {
+            Self::Raiser => Some(Self::Other),
+            Self::Other => Some(Self::Raiser),
+            Self::Unknown | Self::Left => None,
+        }
+    }
+}
+
 /// Something that is or was open.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PanelDispute {
@@ -34,10 +58,14 @@ pub(super) struct PanelDispute {
     pub(super) round: u32,
     /// What judges say of it, in the order of the log.
     pub(super) entries: Vec<DisputeEntry>,
-    /// For each judge whether it is on the raiser's side of a point, as far as that is declared.
-    sides: Vec<Option<bool>>,
+    /// For each judge its side of a point.
+    sides: Vec<DisputeSide>,
     /// Whether a raiser names no opponent.
     has_unnamed_opponent: bool,
+    /// For each judge the last round in which it said anything of it: a view, a concession, or a position on the finding.
+    last_words: Vec<u32>,
+    /// Who gave up its side of a point, in which round and in which words.
+    pub(super) given_up: Vec<(usize, u32, String)>,
     /// For each round of the log, whether it was open after it.
     pub(super) open_after: Vec<bool>,
 }
@@ -65,8 +93,10 @@ impl PanelDispute {
             text: text.to_owned(),
             round: round.number,
             entries: Vec::new(),
-            sides: vec![None; log.judges.len()],
+            sides: vec![DisputeSide::Unknown; log.judges.len()],
             has_unnamed_opponent: false,
+            last_words: vec![0; log.judges.len()],
+            given_up: Vec::new(),
             open_after: Vec::new(),
         }
     }
@@ -91,13 +121,15 @@ impl PanelDispute {
         self.entries.iter().map(|entry| entry.place).collect()
     }
 
-    /// What each judge who leaves it open says in the last round in which it does, in seat order.
+    /// All its ids.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.id).chain(&self.same_as)
+    }
+
+    /// The views that judges hold of it in the end, in seat order. A later word of the same judge supersedes a view.
     pub(super) fn last_entries(&self) -> Vec<&DisputeEntry> {
-        let is_superseded = |entry: &DisputeEntry| {
-            self.entries.iter().any(|later| later.place == entry.place && later.round > entry.round)
-        };
-        let mut last: Vec<&DisputeEntry> =
-            self.entries.iter().filter(|entry| !is_superseded(entry)).collect();
+        let is_last = |entry: &&DisputeEntry| self.last_words.get(entry.place) == Some(&entry.round);
+        let mut last: Vec<&DisputeEntry> = self.entries.iter().filter(is_last).collect();
         last.sort_by_key(|entry| entry.place);
         last
     }
@@ -107,48 +139,74 @@ impl PanelDispute {
         matches!(self.topic, DisputeTopic::Dimension(_))
     }
 
-    fn side(&self, place: usize) -> Option<bool> {
-        self.sides.get(place).copied().flatten()
+    fn side(&self, place: usize) -> DisputeSide {
+        self.sides.get(place).copied().unwrap_or(DisputeSide::Unknown)
     }
 
-    fn set_side(&mut self, place: usize, side: Option<bool>) {
-        if let Some(own) = self.sides.get_mut(place) {
-            *own = side.or(*own);
-        }
+    fn set_side(&mut self, place: usize, side: DisputeSide) {
+        self.sides.get_mut(place).into_iter().for_each(|own| *own = side);
     }
 
     /// Adds what a judge says of it. The raiser's view is one side. Who contradicts somebody is on the other side from them.
     fn add(&mut self, log: &PanelLog<'_>, entry: DisputeEntry) {
-        let (place, is_first) = (entry.place, self.entries.is_empty());
+        let place = entry.place;
         let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.with_judge.as_deref());
         let opponent = opponent.filter(|opponent| *opponent != place);
-        let side = match (is_first, opponent.and_then(|opponent| self.side(opponent))) {
-            (true, _) => Some(true),
-            (false, Some(opposing)) => Some(!opposing),
-            (false, None) => self.entries.first().and_then(|raised| match &entry.view {
-                view if is_same_text(view, &raised.view) => Some(true),
-                view if is_same_text(view, &raised.opposing_view) => Some(false),
+        let against = opponent.and_then(|opponent| self.side(opponent).opposite());
+        let side = match (self.entries.first(), against) {
+            (None, _) => Some(DisputeSide::Raiser),
+            (Some(_), Some(side)) => Some(side),
+            (Some(raised), None) => match &entry.view {
+                view if raised.place == place || is_same_text(view, &raised.view) => {
+                    Some(DisputeSide::Raiser)
+                }
+                view if is_same_text(view, &raised.opposing_view) => Some(DisputeSide::Other),
                 _ => None,
-            }),
+            },
         };
-        if self.side(place).is_none() {
+        if let (Some(side), DisputeSide::Unknown | DisputeSide::Left) = (side, self.side(place)) {
             self.set_side(place, side);
         }
         match opponent {
             // What a judge says of its own position outranks what others say of it.
-            Some(opponent) if self.side(opponent).is_none() => {
-                self.set_side(opponent, side.map(|side| !side));
+            Some(opponent) if self.side(opponent) == DisputeSide::Unknown => {
+                let other = side.and_then(DisputeSide::opposite);
+                other.into_iter().for_each(|other| self.set_side(opponent, other));
             }
             Some(_) => {}
-            None => self.has_unnamed_opponent |= is_first,
+            None => self.has_unnamed_opponent |= self.entries.is_empty(),
         }
+        self.heard(place, entry.round);
         self.entries.push(entry);
     }
 
-    /// A judge gives up its side.
-    fn concede(&mut self, place: usize) {
-        let side = self.side(place).is_none_or(|side| !side);
-        self.set_side(place, Some(side));
+    fn heard(&mut self, place: usize, round: u32) {
+        self.last_words.get_mut(place).into_iter().for_each(|last| *last = round);
+    }
+
+    /// A judge concedes it, by its id or by that of what it is about. Who concedes the dispute gives up its side. Who concedes a claim
+    /// accepts it, or gives it up if it is one of those whose claim it is. Who leaves the dispute open in the same reply concedes only a
+    /// part, and keeps its side.
+    fn concede(&mut self, place: usize, round: u32, words: &str, claimants: Option<&[usize]>) {
+        if self.entries.iter().any(|entry| (entry.place, entry.round) == (place, round)) {
+            return;
+        }
+        let side = self.side(place);
+        let is_for_raiser = match (claimants, self.entries.first()) {
+            (Some(claimants), Some(raised)) => {
+                claimants.contains(&raised.place) != claimants.contains(&place)
+            }
+            _ => side != DisputeSide::Raiser,
+        };
+        let accepted = if is_for_raiser { DisputeSide::Raiser } else { DisputeSide::Other };
+        self.heard(place, round);
+        if side == accepted {
+            return;
+        }
+        if side.opposite().is_some() {
+            self.given_up.push((place, round, words.to_owned()));
+        }
+        self.set_side(place, DisputeSide::Left);
     }
 
     /// Whether it is open after a round.
@@ -159,9 +217,10 @@ impl PanelDispute {
             }
             DisputeTopic::Finding(finding) => is_finding_disputed(round, finding),
             DisputeTopic::Point(_) => {
-                let opposed = self.sides.contains(&Some(false))
-                    || self.has_unnamed_opponent && self.sides.contains(&None);
-                self.sides.contains(&Some(true)) && opposed
+                let has = |side: DisputeSide| self.sides.contains(&side);
+                let is_opposed =
+                    has(DisputeSide::Other) || self.has_unnamed_opponent && has(DisputeSide::Unknown);
+                has(DisputeSide::Raiser) && is_opposed
             }
         }
     }
@@ -185,11 +244,21 @@ pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
             }
         }
         for (place, judge) in log.judges.iter().enumerate() {
-            for id in judge.conceded(round.phase) {
-                let named = |dispute: &&mut PanelDispute| {
-                    dispute.id == id || dispute.topic == DisputeTopic::Point(Some(id.to_owned()))
-                };
-                disputes.iter_mut().filter(named).for_each(|dispute| dispute.concede(place));
+            for (id, words) in judge.conceded(round.phase) {
+                for dispute in &mut disputes {
+                    let is_about = dispute.topic == DisputeTopic::Point(Some(id.to_owned()));
+                    if is_about || dispute.id == id {
+                        let claimants = is_about.then(|| log.raisers_of(id));
+                        dispute.concede(place, round.number, words, claimants.as_deref());
+                    }
+                }
+            }
+            let positions = judge.finding_positions(round.phase).iter().map(|said| said.finding_id.as_str());
+            for id in positions.chain(judge.conceded(round.phase).into_iter().map(|(id, _)| id)) {
+                let at = log.findings.iter().position(|finding| finding.id == id);
+                let at = at.and_then(|at| find(round, &disputes, &DisputeTopic::Finding(at)));
+                let dispute = at.and_then(|at| disputes.get_mut(at));
+                dispute.into_iter().for_each(|dispute| dispute.heard(place, round.number));
             }
         }
         for dispute in &mut disputes {
@@ -292,6 +361,9 @@ fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> 
         };
         first.same_as.push(dispute.id.clone());
         first.entries.extend(dispute.entries.iter().cloned());
+        first.given_up.extend(dispute.given_up.iter().cloned());
+        let words = first.last_words.iter_mut().zip(&dispute.last_words);
+        words.for_each(|(last, other)| *last = (*last).max(*other));
         // Scores and positions on findings decide by themselves.
         if matches!(first.topic, DisputeTopic::Point(_)) {
             let pairs = first.open_after.iter_mut().zip(&dispute.open_after);
@@ -379,7 +451,7 @@ fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
     let mut raised_by = dispute.raisers();
     raised_by.sort_unstable();
     raised_by.dedup();
-    let stakes = dispute.entries.iter().filter(|entry| !entry.stakes.is_empty());
+    let stakes = dispute.last_entries().into_iter().filter(|entry| !entry.stakes.is_empty());
     DisputeRecord {
         dispute_id: dispute.id.clone(),
         same_as: dispute.same_as.clone(),

@@ -1,23 +1,24 @@
 //! What readers see of the findings and claims of a `panel`: who raised them in which words, who holds or accepts them, and why.
 
-use agon_core::wording::joined;
+use std::collections::BTreeMap;
+
+use agon_core::wording::{capitalized, joined, sentence, without_stop};
 use agon_core::{ReportItem, ReportSection};
-use indexmap::IndexMap;
 
 use super::PanelPhase;
 use super::asks;
 use super::consensus::FindingState;
-use super::findings::{CriticalFindingRecord, NumberedFinding};
-use super::follow_up::sentence;
-use super::replies::{FindingHold, FindingSeverity};
-use super::report::{PanelReport, section, stop};
+use super::findings::{CriticalFindingRecord, NumberedFinding, PointStands};
+use super::replies::FindingSeverity;
+use super::report::{PanelReport, section};
 use super::verdict::PanelFinding;
 use crate::quotes::is_same_text;
 
 impl PanelReport<'_> {
     /// Those that all judges hold first, withdrawn ones last.
     pub(super) fn critical_findings(&self) -> Option<ReportSection> {
-        let states = [FindingState::Adopted, FindingState::Disputed, FindingState::Withdrawn];
+        let states =
+            [FindingState::Adopted, FindingState::Disputed, FindingState::Lowered, FindingState::Withdrawn];
         let findings = states.iter().flat_map(|state| {
             self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
         });
@@ -26,36 +27,19 @@ impl PanelReport<'_> {
 
     fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
         let lesser = self.lesser_of(finding);
-        let by = finding.raised_by.join(", ");
-        let raised = match lesser.as_slice() {
-            [] => format!("raised by {by}"),
-            lesser => {
-                let lesser = lesser.iter().map(|same| {
-                    let by = self.log.ids(&same.raisers()).join(", ");
-                    format!(", by {by} as {} ({})", severity(same.severity).to_lowercase(), same.id)
-                });
-                format!("raised by {by} as critical{}", lesser.collect::<String>())
-            }
-        };
-        let state = match finding.state {
-            FindingState::Adopted => format!("All judges hold it; {raised}."),
-            FindingState::Disputed => format!("Open: {}; {raised}.", self.stands(finding)),
-            FindingState::Withdrawn => {
-                format!("Nobody holds it any more: {}; {raised}.", self.stands(finding))
-            }
-        };
-        let mut note = vec![state];
-        note.extend(self.adoptions(finding));
-        match (finding.evidence.as_str(), finding.unverified) {
-            ("", _) => note.push("No evidence was given (unverified).".to_owned()),
-            (evidence, true) => note.push(format!("Evidence (unverified): {}.", stop(evidence))),
-            (evidence, false) => note.push(format!("Evidence: {}.", stop(evidence))),
-        }
-        if !finding.fix.is_empty() {
-            note.push(format!("Fix: {}.", stop(&finding.fix)));
-        }
+        let ids: Vec<&str> =
+            finding.ids().chain(lesser.iter().map(|same| &same.id)).map(String::as_str).collect();
+        let mut note = vec![format!("{}; {}.", self.state(finding), self.raised(&ids, false))];
+        note.extend(finding.moves(self.log, "it"));
+        note.extend(finding.limits(self.log));
         let lesser = lesser.iter().map(|same| &same.id);
-        note.extend(self.other_wordings(&finding.finding, finding.same_as.iter().chain(lesser)));
+        let others = finding.same_as.iter().chain(lesser);
+        note.extend(self.ground(
+            &finding.finding,
+            (&finding.evidence, finding.unverified),
+            &finding.fix,
+            others,
+        ));
         let same = finding.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
         ReportItem {
             who: Some(format!("[{}{same}]", finding.finding_id)),
@@ -76,49 +60,83 @@ impl PanelReport<'_> {
         same.map(|(same, _)| same).collect()
     }
 
-    /// What a finding is called by those who raised it under another id: `judge-3 puts it so (L10): ...`.
-    fn other_wordings<'i>(&self, shown: &str, ids: impl Iterator<Item = &'i String>) -> Vec<String> {
-        let all = || self.log.findings.iter().chain(&self.log.lesser);
-        let others = ids.filter_map(|id| all().find(|finding| finding.id == *id));
-        let others = others.filter(|other| !is_same_text(&other.finding, shown));
-        let told = others.map(|other| {
-            let (who, puts) =
-                (self.log.ids(&other.raisers()), if other.raised.len() == 1 { "puts" } else { "put" });
-            format!("{} {puts} it so ({}): {}", joined(&who), other.id, sentence(&other.finding))
-        });
-        told.collect()
-    }
-
-    /// Who adopted a finding that others raised, when, and because of which points.
-    fn adoptions(&self, finding: &CriticalFindingRecord) -> Vec<String> {
-        let judges = self.log.judges.iter().enumerate();
-        let others = judges.filter(|(_, judge)| finding.raised_by.iter().all(|id| id != judge.id));
-        let told = others.filter_map(|(place, judge)| {
-            let mut said = finding.positions.iter().filter(|said| said.judge_id == judge.id);
-            let adopted = said.find(|said| said.position.is_held())?;
-            let cited = self.log.cited_ids(&adopted.reason, adopted.round, Some(place));
-            let cited = cited.iter().filter(|id| finding.ids().all(|own| own != *id));
-            let cited: Vec<String> = cited.map(|id| format!("[{id}]")).collect();
-            let because =
-                if cited.is_empty() { String::new() } else { format!(" because of {}", joined(&cited)) };
-            let given_up = said.find(|said| !said.position.is_held());
-            let given_up = given_up.map(|said| format!(" and gave it up in round {}", said.round));
-            let (round, given_up) = (adopted.round, given_up.unwrap_or_default());
-            Some(format!("{} adopted it in round {round}{because}{given_up}.", judge.id))
-        });
-        told.collect()
-    }
-
-    /// What the judges think of a finding in the end: `critical (judge-3); real, but not critical (judge-1, judge-2)`.
-    fn stands(&self, finding: &CriticalFindingRecord) -> String {
-        let mut stands: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    /// Who raised a finding with these ids and, where they differ or it is asked for, how severe each calls it: `raised by judge-3 as
+    /// critical, by judge-1 as high (L1)`. The first id needs no mention.
+    fn raised(&self, ids: &[&str], shows_severity: bool) -> String {
+        // The severities in order, each with its judges and their ids for it.
+        let mut levels: BTreeMap<FindingSeverity, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
         for judge in &self.log.judges {
-            stands.entry(finding.stand_of(judge.id)).or_default().push(judge.id);
+            let second = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
+            let said = judge.statement.critical_findings.iter().chain(second);
+            let said = said.filter_map(|raised| Some((raised.severity, raised.id.as_deref()?)));
+            let worst = said.filter(|(_, id)| ids.contains(id)).min_by_key(|(severity, _)| *severity);
+            if let Some((severity, id)) = worst {
+                let (judges, own) = levels.entry(severity).or_default();
+                judges.push(judge.id);
+                own.push(id);
+            }
         }
-        // Who holds it comes first.
-        stands.sort_by_key(|stand, _| *stand != FindingHold::Hold.spoken());
-        let told = stands.iter().map(|(stand, judges)| format!("{stand} ({})", judges.join(", ")));
-        told.collect::<Vec<_>>().join("; ")
+        let shows_severity = shows_severity || levels.len() > 1;
+        let told = levels.iter().map(|(severity, (judges, own))| {
+            let is_first = ids.first().is_some_and(|first| own.contains(first));
+            let id = own.first().filter(|_| !is_first).map(|id| format!(" ({id})")).unwrap_or_default();
+            let level = shows_severity.then(|| format!(" as {}{id}", severity.spoken()));
+            format!("by {}{}", judges.join(", "), level.unwrap_or_default())
+        });
+        format!("raised {}", told.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Evidence and fix of a finding, and what those who raised it under another id say of it: `judge-3 puts it so (L10): ...`.
+    fn ground<'i>(
+        &self,
+        text: &str,
+        (evidence, unverified): (&str, bool),
+        fix: &str,
+        others: impl Iterator<Item = &'i String>,
+    ) -> Vec<String> {
+        let fix_words = |fix: &str| (!fix.is_empty()).then(|| format!("Fix: {}", sentence(fix)));
+        let mut told = vec![self.evidence(evidence, unverified)];
+        told.extend(fix_words(fix));
+        let all = || self.log.findings.iter().chain(&self.log.lesser);
+        for other in others.filter_map(|id| all().find(|finding| finding.id == *id)) {
+            let (who, id) = (joined(&self.log.ids(&other.raisers())), &other.id);
+            let puts = if other.raised.len() == 1 { "puts" } else { "put" };
+            let is_new = |own: &str, shown: &str| !own.is_empty() && !is_same_text(own, shown);
+            let words = is_new(&other.finding, text).then(|| sentence(&other.finding));
+            let shown = is_new(&other.evidence, evidence)
+                .then(|| self.evidence(&other.evidence, other.is_unverified));
+            let other_fix = is_new(&other.fix, fix).then(|| fix_words(&other.fix)).flatten();
+            let said: Vec<String> = words.into_iter().chain(shown).chain(other_fix).collect();
+            if !said.is_empty() {
+                told.push(format!("{who} {puts} it so ({id}): {}", said.join(" ")));
+            }
+        }
+        told
+    }
+
+    /// A sentence with what shows something. Words of the files stand in quotation marks.
+    fn evidence(&self, evidence: &str, is_unverified: bool) -> String {
+        let mark = if is_unverified { " (unverified)" } else { "" };
+        let packet = &self.log.packet;
+        let is_line = packet.locate(evidence).is_some_and(|place| place.line.is_some());
+        match evidence {
+            "" => "No evidence was given (unverified).".to_owned(),
+            words if !is_line && packet.contains(words) => {
+                let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("Evidence: \"{}\".", without_stop(&words))
+            }
+            words => format!("Evidence{mark}: {}", sentence(words)),
+        }
+    }
+
+    /// What became of a finding, and what each judge thinks of it in the end.
+    pub(super) fn state(&self, finding: &CriticalFindingRecord) -> String {
+        let state = match finding.state {
+            FindingState::Adopted => return "All judges hold it".to_owned(),
+            FindingState::Disputed => "Open",
+            FindingState::Lowered | FindingState::Withdrawn => "Nobody holds it any more",
+        };
+        format!("{state}: {}", finding.stands(&self.log.judges))
     }
 
     /// The findings below CRITICAL. What is the same as a critical one stands there.
@@ -131,21 +149,14 @@ impl PanelReport<'_> {
 
     fn other_item(&self, finding: &PanelFinding) -> ReportItem {
         let ids: Vec<&str> = finding.id.iter().chain(&finding.same_as).map(String::as_str).collect();
-        let others = self.log.judges.iter();
-        let others = others.filter(|judge| finding.source_judges.iter().all(|raiser| raiser != judge.id));
-        let accepted = others.filter_map(|judge| {
-            let phases = [PanelPhase::Rebuttal, PanelPhase::Final].into_iter();
-            let id = phases.flat_map(|phase| judge.conceded(phase)).find(|id| ids.contains(id))?;
-            // Where several became one, a judge accepts it in the words of one of them.
-            Some(if ids.len() == 1 { judge.id.to_owned() } else { format!("{} ({id})", judge.id) })
-        });
-        let accepted: Vec<String> = accepted.collect();
-        let mut facts = vec![severity(finding.priority).to_owned()];
-        facts.push(format!("raised by {}", finding.source_judges.join(", ")));
-        facts.extend((!accepted.is_empty()).then(|| format!("accepted by {}", accepted.join(", "))));
-        facts.extend(finding.unverified.then(|| "evidence unverified".to_owned()));
+        let level = finding.priority.map_or("", FindingSeverity::spoken);
+        let (is_given_up, state) = (finding.is_given_up(), "Nobody holds it any more".to_owned());
+        let state = if is_given_up { state } else { capitalized(level) };
+        let mut facts = vec![state, self.raised(&ids, is_given_up)];
+        facts.extend(finding.stands.words());
         let mut note = vec![format!("{}.", facts.join("; "))];
-        note.extend(self.other_wordings(&finding.finding, finding.same_as.iter()));
+        let (evidence, others) = ((finding.evidence.as_str(), finding.unverified), finding.same_as.iter());
+        note.extend(self.ground(&finding.finding, evidence, &finding.fix, others));
         ReportItem {
             who: Some(format!("[{}]", ids.join(", "))),
             text: finding.finding.clone(),
@@ -168,24 +179,35 @@ impl PanelReport<'_> {
             else {
                 continue;
             };
-            let mark = if claim.unverified.is_some() { " (unverified)" } else { "" };
-            let note = format!("{}. Evidence{mark}: {}.", judge.id, stop(&claim.evidence));
+            let stands = PointStands::of(self.log, &[id]);
+            let who: Vec<String> = std::iter::once(judge.id.to_owned()).chain(stands.words()).collect();
+            let evidence = self.evidence(claim.evidence.trim(), claim.unverified.is_some());
+            let note = format!("{}. {evidence}", who.join("; "));
             items.push(ReportItem {
                 who: Some(format!("[{id}]")),
                 text: claim.claim.clone(),
                 note: Some(note),
             });
         }
+        items.extend(self.unverified_evidence());
         section("Claims that are cited or unverified", items)
     }
-}
 
-/// A severity as a list shows it.
-fn severity(severity: FindingSeverity) -> &'static str {
-    match severity {
-        FindingSeverity::Critical => "Critical",
-        FindingSeverity::High => "High",
-        FindingSeverity::Medium => "Medium",
-        FindingSeverity::Low => "Low",
+    /// The points of rounds 2 and 3 whose evidence does not verify.
+    fn unverified_evidence(&self) -> Vec<ReportItem> {
+        let mut items = Vec::new();
+        for judge in &self.log.judges {
+            let rejected = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
+            let rejected = rejected.map(|said| (2, &said.on_point, &said.my_evidence, said.unverified));
+            let maintained = judge.last.iter().flat_map(|said| &said.key_points_maintained);
+            let maintained = maintained.map(|said| (3, &said.point, &said.evidence, said.unverified));
+            let points = rejected.chain(maintained).filter(|(.., unverified)| unverified.is_some());
+            items.extend(points.map(|(round, point, evidence, _)| ReportItem {
+                who: Some(format!("{} in round {round}", judge.id)),
+                text: point.clone(),
+                note: Some(self.evidence(evidence.trim(), true)),
+            }));
+        }
+        items
     }
 }

@@ -1,13 +1,15 @@
 //! The critical findings: their ids, which of them the judges declare the same, who holds them, and whether their evidence verifies.
 
+use agon_core::wording::{excerpt, joined, sentence, without_stop};
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::PanelPhase;
 use super::consensus::{self, FindingState};
 use super::log::{JudgeStanding, PanelJudge, PanelLog};
 use super::replies::{FindingHold, FindingPosition, FindingSeverity, RaisedFinding};
-use crate::packet_lines::PacketLines;
-use crate::quotes::is_same_text;
+use crate::packet_lines::{PacketLines, PacketLocation};
+use crate::quotes::{is_same_text, quoted_and_other_words};
 
 /// A finding of round 1 or 2, critical or not.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,9 +36,6 @@ impl NumberedFinding {
         self.raised.first().map_or(0, |(_, round)| *round)
     }
 }
-
-/// An id, and the places of the judges whose it is.
-pub(super) type RaisedId<'a> = (&'a str, Vec<usize>);
 
 /// What a judge says of a critical finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +65,27 @@ pub(super) fn number_findings(
     judges: &mut [PanelJudge<'_>],
     packet: &PacketLines,
 ) -> [Vec<NumberedFinding>; 2] {
-    for claim in judges.iter_mut().flat_map(|judge| &mut judge.statement.key_claims) {
-        claim.unverified = is_unverified(packet, &claim.evidence).then_some(true);
+    for judge in judges.iter_mut() {
+        for claim in &mut judge.statement.key_claims {
+            claim.unverified = is_unverified(packet, &claim.evidence).then_some(true);
+        }
+        let rejected = judge.rebuttal.iter_mut().flat_map(|said| &mut said.disagreements);
+        let rejected = rejected.map(|point| (&point.my_evidence, &mut point.unverified));
+        let maintained = judge.last.iter_mut().flat_map(|said| &mut said.key_points_maintained);
+        let maintained = maintained.map(|point| (&point.evidence, &mut point.unverified));
+        for (evidence, unverified) in rejected.chain(maintained) {
+            // These may do without any.
+            let is_given = !evidence.trim().is_empty();
+            *unverified = (is_given && is_unverified(packet, evidence)).then_some(true);
+        }
     }
     let (mut critical, mut lesser) = (Vec::new(), Vec::new());
     for phase in [PanelPhase::Position, PanelPhase::Rebuttal] {
         for (place, judge) in judges.iter_mut().enumerate() {
             for raised in judge.raised_mut(phase) {
                 raised.unverified = is_unverified(packet, &raised.evidence).then_some(true);
+                // A critical finding blocks consensus even where its judge did not say so.
+                raised.blocks_consensus.get_or_insert(raised.severity == FindingSeverity::Critical);
                 let (findings, letter) = match raised.severity {
                     FindingSeverity::Critical => (&mut critical, 'F'),
                     _ => (&mut lesser, 'L'),
@@ -114,40 +126,62 @@ fn number_finding(
     id
 }
 
-/// Whether evidence is neither a line of the files nor words of them. A location may stand beside words in quotation marks; then
-/// these must be in the files, too. Without any file nothing can be checked.
+/// Whether evidence is neither a line of the files nor words of them. Where words in quotation marks stand beside a location, they
+/// must be those of its lines, and the location must exist. Without any file nothing can be checked.
 fn is_unverified(packet: &PacketLines, evidence: &str) -> bool {
-    if packet.paths().next().is_none() {
+    if packet.paths().next().is_none() || packet.contains(evidence) {
         return false;
     }
-    let quoted = quoted_parts(evidence);
-    let has_line = packet.locate(evidence).is_some_and(|place| place.is_verified && place.line.is_some());
-    let is_verified = match quoted.as_slice() {
-        [] => has_line || packet.contains(evidence),
-        quoted => quoted.iter().all(|part| packet.contains(part)) || packet.contains(evidence),
+    let (quotes, around) = quoted_and_other_words(evidence);
+    let named = || around.iter().filter_map(|text| Some((*text, packet.locate(text)?)));
+    let is_missing = |place: &PacketLocation| {
+        let is_known = packet.paths().any(|path| path == place.file);
+        !place.is_verified && (is_known || place.line.is_some())
     };
-    !is_verified
+    let lines = named().filter(|(_, place)| place.is_verified && place.line.is_some());
+    let lines: Vec<&str> = lines.map(|(text, _)| text).collect();
+    let is_there = |quote: &&str| match lines.as_slice() {
+        [] => packet.contains(quote),
+        lines => lines.iter().any(|line| packet.quotes_line(line, quote)),
+    };
+    let has_any = !quotes.is_empty() || !lines.is_empty();
+    !has_any || named().any(|(_, place)| is_missing(&place)) || !quotes.iter().all(is_there)
 }
 
-/// The parts of a text that stand in quotation marks.
-fn quoted_parts(text: &str) -> Vec<&str> {
-    const MARKS: [(char, &[char]); 6] = [
-        ('"', &['"']),
-        ('\u{201c}', &['\u{201d}']),
-        ('\u{201e}', &['\u{201c}', '\u{201d}']),
-        ('\u{ab}', &['\u{bb}']),
-        ('\u{bb}', &['\u{ab}']),
-        ('\u{300c}', &['\u{300d}']),
-    ];
-    let (mut parts, mut rest) = (Vec::new(), text);
-    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| MARKS.iter().any(|(open, _)| open == c)) {
-        let inner = rest.get(at + mark.len_utf8()..).unwrap_or_default();
-        let closing = MARKS.iter().find(|(open, _)| *open == mark).map_or(&[][..], |(_, closing)| closing);
-        let Some((end, close)) = inner.char_indices().find(|(_, c)| closing.contains(c)) else { break };
-        parts.extend(inner.get(..end));
-        rest = inner.get(end + close.len_utf8()..).unwrap_or_default();
+/// The lines that evidence names or, where it names none, those of its first quote: words in quotation marks, or all of it.
+pub(super) fn evidence_lines(log: &PanelLog<'_>, evidence: &str) -> Option<PacketLocation> {
+    let (quotes, around) = quoted_and_other_words(evidence);
+    let mut named = around.into_iter().filter_map(|text| log.packet.locate(text));
+    let named = named.find(|place| place.is_verified && place.line.is_some());
+    named.or_else(|| quotes.into_iter().chain([evidence]).find_map(|quote| quoted_lines(log, quote)))
+}
+
+/// The lines of the files where a quote first occurs.
+pub(super) fn quoted_lines(log: &PanelLog<'_>, quote: &str) -> Option<PacketLocation> {
+    let packet = &log.packet;
+    super::log::judged(&log.debate.brief.files).find_map(|file| {
+        let path = file.path.strip_prefix("./").unwrap_or(&file.path);
+        let has = |first: usize, last: usize| packet.quotes_line(&format!("{path}:{first}-{last}"), quote);
+        let count = file.text.lines().count();
+        // More lines never contain less.
+        let end = least(count, |last| has(1, last))?;
+        let start = end + 1 - least(end, |lines| has(end + 1 - lines, end))?;
+        let range = if start < end { format!("{start}-{end}") } else { start.to_string() };
+        packet.locate(&format!("{path}:{range}"))
+    })
+}
+
+/// The smallest number from 1 to `most` from which on something holds.
+fn least(most: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
+    if most == 0 || !holds(most) {
+        return None;
     }
-    parts
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if holds(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
 }
 
 /// For each of these things the first one that is the same, as far as judges declared it up to a round. Two are the same where all
@@ -189,6 +223,44 @@ pub(super) fn group_stand(standing: &JudgeStanding, groups: &[usize], finding: u
     let wanted = [FindingStand::Holds, FindingStand::Rejects];
     wanted.into_iter().find(|stand| stands.contains(stand)).unwrap_or(FindingStand::Unknown)
 }
+
+/// Who accepts, rejects or gave up a claim or a lesser finding in the end, by the last word of each judge.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PointStands {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_by: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_by: Vec<String>,
+    /// Those who raised it and do not hold it any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_up_by: Vec<String>,
+}
+
+impl PointStands {
+    /// What the judges say of a point with these ids.
+    pub(super) fn of(log: &PanelLog<'_>, ids: &[&str]) -> Self {
+        let raisers: Vec<usize> = ids.iter().flat_map(|id| log.raisers_of(id)).collect();
+        let of = |is_raiser: bool, accepts: bool| {
+            let places = log.places().into_iter().filter(|place| raisers.contains(place) == is_raiser);
+            log.ids(&places.filter(|place| log.accepts(*place, ids) == Some(accepts)).collect::<Vec<_>>())
+        };
+        Self { accepted_by: of(false, true), rejected_by: of(false, false), given_up_by: of(true, false) }
+    }
+
+    /// `accepted by judge-1; rejected by judge-2`, as far as somebody does.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let parts = [
+            ("accepted by", &self.accepted_by),
+            ("rejected by", &self.rejected_by),
+            ("given up by", &self.given_up_by),
+        ];
+        let parts = parts.into_iter().filter(|(_, judges)| !judges.is_empty());
+        parts.map(|(what, judges)| format!("{what} {}", judges.join(", ")))
+    }
+}
+
+/// What a judge says against a part of a finding is cut to this length.
+const WORDS_CHARS_MAX: usize = 240;
 
 /// What is said of a judge who has said nothing of a finding.
 const NO_POSITION: &str = "no position";
@@ -236,16 +308,94 @@ impl CriticalFindingRecord {
         }
     }
 
-    /// The sides on it, with the judges who are on each in the end. A side without a judge is left out.
-    pub(super) fn sides<'j>(&self, judges: &[PanelJudge<'j>]) -> Vec<(&'static str, Vec<&'j str>)> {
-        let side = |judge: &str| match self.stand_of(judge) {
-            NO_POSITION => "No position",
-            stand if stand == FindingHold::Hold.spoken() => "Critical",
-            _ => "Not critical",
+    /// What the judges think of it in the end, with the judges who think so. Those who hold it come first.
+    pub(super) fn sides<'j>(&self, judges: &[PanelJudge<'j>]) -> IndexMap<&'static str, Vec<&'j str>> {
+        let mut sides: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for judge in judges {
+            sides.entry(self.stand_of(judge.id)).or_default().push(judge.id);
+        }
+        sides.sort_by_key(|stand, _| *stand != FindingHold::Hold.spoken());
+        sides
+    }
+
+    /// The same in words: `critical (judge-3); real, but not critical (judge-1, judge-2)`.
+    pub(super) fn stands(&self, judges: &[PanelJudge<'_>]) -> String {
+        let sides = self.sides(judges);
+        let told = sides.iter().map(|(stand, judges)| format!("{stand} ({})", judges.join(", ")));
+        told.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Who took it up or gave it up, when and why: `judge-2 adopted it in round 2. judge-3 lowered it in round 3: It is rare.` The
+    /// second argument is the word for it.
+    pub(super) fn moves(&self, log: &PanelLog<'_>, it: &str) -> Vec<String> {
+        let judges = log.judges.iter().enumerate();
+        let told = judges.filter_map(|(place, judge)| {
+            let mut holds = self.raised_by.iter().any(|id| id == judge.id);
+            let (mut moves, mut why) = (Vec::new(), "");
+            for said in self.positions.iter().filter(|said| said.judge_id == judge.id) {
+                if said.position.is_held() != holds {
+                    holds = !holds;
+                    let because = if holds { self.causes(log, place, said) } else { String::new() };
+                    moves.push(format!("{} {it} in round {}{because}", said.position.done(), said.round));
+                    why = if holds { "" } else { &said.reason };
+                }
+            }
+            let end = if why.is_empty() { ".".to_owned() } else { format!(": {}", sentence(why)) };
+            (!moves.is_empty()).then(|| format!("{} {}{end}", judge.id, joined(&moves)))
+        });
+        told.collect()
+    }
+
+    /// What those who hold it in the end took back of it, or said against a part of it and may still think: their positions alone do
+    /// not show that.
+    pub(super) fn limits(&self, log: &PanelLog<'_>) -> Vec<String> {
+        let is_it = |about: Option<&String>| about.is_some_and(|about| self.ids().any(|id| id == about));
+        let names_it = |text: &str| log.cited_ids(text, u32::MAX, None).iter().any(|id| is_it(Some(id)));
+        let holders = log.judges.iter().filter(|judge| self.held_by.iter().any(|id| id == judge.id));
+        let told = holders.flat_map(|judge| {
+            let against = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
+            // Who answers somebody else about it defends it.
+            let against = against.filter(|point| self.raised_by.contains(&point.with_judge));
+            let against = against.filter(|point| is_it(point.about.as_ref())).map(|point| {
+                let why = excerpt(point.my_counterargument.trim(), WORDS_CHARS_MAX);
+                let why = if why.is_empty() { why } else { format!(": {why}") };
+                let what = without_stop(point.on_point.trim());
+                sentence(&format!("{} disagreed in round 2 with \"{what}\"{why}", judge.id))
+            });
+            let conceded = judge.last.iter().flat_map(|said| &said.concessions_made);
+            let conceded = conceded.filter(|point| match &point.about {
+                Some(about) => is_it(Some(about)),
+                None => names_it(&format!("{} {}", point.point, point.impact)),
+            });
+            let conceded = conceded.map(|point| {
+                let words = excerpt(point.point.trim(), WORDS_CHARS_MAX);
+                format!("{} concedes in round 3: {}", judge.id, sentence(&words))
+            });
+            against.chain(conceded).collect::<Vec<_>>()
+        });
+        told.collect()
+    }
+
+    /// The points of others that a position names.
+    fn causes(&self, log: &PanelLog<'_>, place: usize, said: &FindingPositionRecord) -> String {
+        let cited = log.cited_ids(&said.reason, said.round, Some(place));
+        let cited = cited.iter().filter(|id| self.ids().all(|own| own != *id));
+        let cited: Vec<String> = cited.map(|id| format!("[{id}]")).collect();
+        if cited.is_empty() { String::new() } else { format!(" because of {}", joined(&cited)) }
+    }
+
+    /// Whether all who held it and do not any more say that it is real, but not critical.
+    fn is_lowered(&self) -> bool {
+        let held_once = |judge: &str| {
+            let mut said = self.positions.iter().filter(|said| said.judge_id == judge);
+            self.raised_by.iter().any(|id| id == judge) || said.any(|said| said.position.is_held())
         };
-        let of = |name| judges.iter().map(|judge| judge.id).filter(|id| side(id) == name).collect();
-        let sides = ["Critical", "Not critical", "No position"].map(|name| (name, of(name)));
-        sides.into_iter().filter(|(_, judges): &(_, Vec<&str>)| !judges.is_empty()).collect()
+        let mut last =
+            self.positions.iter().map(|said| said.judge_id.as_str()).filter(|judge| held_once(judge));
+        self.state == FindingState::Withdrawn
+            && last.all(|judge| {
+                self.last_position(judge).is_some_and(|said| said.position == FindingHold::Lower)
+            })
     }
 
     /// The same, with the judge's reason.
@@ -291,7 +441,7 @@ fn finding_record(
     let holders = consensus::holders(log.last_standings(), groups, first);
     // Where one of the texts verifies, its words speak for all.
     let shown = members.iter().find(|member| !member.is_unverified).copied().unwrap_or(finding);
-    CriticalFindingRecord {
+    let mut record = CriticalFindingRecord {
         finding_id: finding.id.clone(),
         same_as: members.iter().skip(1).map(|member| member.id.clone()).collect(),
         finding: finding.finding.clone(),
@@ -307,20 +457,26 @@ fn finding_record(
         held_by: log.ids(&holders),
         state: FindingState::of(&holders, log.judges.len()),
         positions: finding_positions(log, &members),
+    };
+    if record.is_lowered() {
+        record.state = FindingState::Lowered;
     }
+    record
 }
 
 fn finding_positions(log: &PanelLog<'_>, members: &[&NumberedFinding]) -> Vec<FindingPositionRecord> {
     let mut records = Vec::new();
     for phase in [PanelPhase::Rebuttal, PanelPhase::Final] {
-        for judge in &log.judges {
+        for (place, judge) in log.judges.iter().enumerate() {
             let said = members.iter().filter_map(|member| {
-                judge.finding_positions(phase).iter().find(|said| said.finding_id == member.id)
+                let mut positions = judge.finding_positions(phase).iter();
+                Some((member, positions.find(|said| said.finding_id == member.id)?))
             });
-            // One word of each judge in each round: where it says several things of one finding, that it holds it counts.
-            let said: Vec<&FindingPosition> = said.collect();
-            let counted = said.iter().find(|said| said.position.is_held()).or(said.first());
-            records.extend(counted.map(|said| FindingPositionRecord {
+            // One word of each judge in each round: where it says several things of one finding, that it holds it counts, and first
+            // what it says of the one that it raised itself.
+            let counted = said
+                .min_by_key(|(member, said)| (!said.position.is_held(), !member.raisers().contains(&place)));
+            records.extend(counted.map(|(_, said)| FindingPositionRecord {
                 round: phase.round(),
                 judge_id: judge.id.to_owned(),
                 position: said.position,

@@ -4,24 +4,25 @@
 //! opinions, as far as its quotes verify.
 
 use agon_core::ReplyFault;
+use agon_core::wording::{capitalized, sentence, without_stop};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::consensus::{FindingState, PanelDecision, TOLERANCE, mean};
-use super::disputes::{DisputeTopic, PanelDispute};
+use super::disputes::{DisputeEntry, DisputeTopic, PanelDispute};
 use super::findings::{CriticalFindingRecord, finding_records};
-use super::log::PanelLog;
+use super::log::{PanelJudge, PanelLog};
 use super::replies::{
     JudgeQuote, JudgeRecommendation, MergedItems, RapporteurSummary, RecommendationPriority,
 };
 use super::{PanelPhase, figure};
-use crate::quotes::{QuotedTexts, is_same_text};
+use crate::quotes::{QUOTE_EXACTLY, QuotedTexts, is_same_text};
 
 /// A score that moves by this much needs a reason that cites an id.
 const LARGE_MOVE: f64 = 1.0;
 
 /// Something that only the person who asked can decide.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AttentionItem {
     pub issue: String,
     pub majority_view: Option<String>,
@@ -46,6 +47,9 @@ pub struct JudgeView {
     /// What the judge takes the other side's view to be, where it was asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opposing_view: Option<String>,
+    /// Whose view that is, where the judge says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_judge: Option<String>,
 }
 
 /// Something that should be done.
@@ -81,28 +85,10 @@ impl ConsensusLevel {
             _ => Self::Minority,
         }
     }
-
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unanimous => "unanimous",
-            Self::Majority => "majority",
-            Self::Minority => "minority",
-        }
-    }
-}
-
-/// A large change of score whose reason cites no id.
-pub(super) struct UnexplainedMove {
-    pub(super) place: usize,
-    round: u32,
-    from: f64,
-    to: f64,
-    reason: String,
 }
 
 /// The scores that moved by 1.0 or more without a reason that cites an id.
-pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<UnexplainedMove> {
+pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<AttentionItem> {
     let mut moves = Vec::new();
     for round in &log.rounds {
         for (place, judge) in log.judges.iter().enumerate() {
@@ -111,8 +97,15 @@ pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<UnexplainedMove> {
             if change.abs() >= LARGE_MOVE - TOLERANCE && log.cited_ids(reason, round.number, None).is_empty()
             {
                 let to = log.score(place, round.number).unwrap_or_default();
-                let (round, reason) = (round.number, reason.to_owned());
-                moves.push(UnexplainedMove { place, round, from: to - change, to, reason });
+                let issue = format!(
+                    "{} moved its score from {} to {} in round {}, and its reason cites no claim, finding or dispute",
+                    judge.id,
+                    figure(to - change),
+                    figure(to),
+                    round.number
+                );
+                let said = if reason.is_empty() { "gives no reason" } else { reason };
+                moves.push(item(issue, Vec::new(), log.ids(&[place]), vec![view(log, place, said, None)]));
             }
         }
     }
@@ -139,7 +132,7 @@ fn open_items(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<(AttentionIte
         }
     }
     items.extend(attention_requests(log).into_iter().map(|item| (item, true)));
-    items.extend(unexplained_moves(log).iter().map(|moved| (move_item(log, moved), false)));
+    items.extend(unexplained_moves(log).into_iter().map(|item| (item, false)));
     items.extend(scores_item(log, decision).map(|item| (item, false)));
     for (item, _) in &mut items {
         let sides = decision.sides().map(|side| side.and_then(|side| side_view(log, side, &item.views)));
@@ -151,30 +144,30 @@ fn open_items(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<(AttentionIte
 }
 
 fn item(issue: String, ids: Vec<String>, raised_by: Vec<String>, views: Vec<JudgeView>) -> AttentionItem {
-    AttentionItem {
-        issue,
-        majority_view: None,
-        minority_view: None,
-        stakes: None,
-        recommendation: None,
-        ids,
-        raised_by,
-        views,
+    AttentionItem { issue, ids, raised_by, views, ..AttentionItem::default() }
+}
+
+/// What a side says of an item, in its judges' own words.
+fn side_view(log: &PanelLog<'_>, side: &[usize], views: &[JudgeView]) -> Option<String> {
+    let ids = log.ids(side);
+    let own = views.iter().filter(|view| ids.contains(&view.judge_id));
+    in_turn(own.map(|view| (view.judge_id.as_str(), view.view.as_str())))
+}
+
+impl JudgeView {
+    /// What the judge takes the other side's view to be.
+    pub(super) fn other_side(&self) -> Option<String> {
+        let said = self.opposing_view.as_ref()?;
+        let whose = self.with_judge.as_ref().map(|judge| format!("{judge}, ")).unwrap_or_default();
+        Some(format!("{} ({whose}as {} puts it).", without_stop(said), self.judge_id))
     }
 }
 
-/// What a side says of an item: its own words, else what the other side takes its view to be.
-fn side_view(log: &PanelLog<'_>, side: &[usize], views: &[JudgeView]) -> Option<String> {
-    let ids = log.ids(side);
-    let own = views.iter().filter(|view| ids.contains(&view.judge_id) && !view.view.is_empty());
-    let own: Vec<String> = own.map(|view| format!("{}: {}", view.judge_id, view.view)).collect();
-    let others = views.iter().filter(|view| !ids.contains(&view.judge_id));
-    let others = others.filter_map(|view| {
-        let said = view.opposing_view.as_ref().filter(|said| !said.is_empty())?;
-        Some(format!("{said} (as {} puts it)", view.judge_id))
-    });
-    let told = if own.is_empty() { others.collect() } else { own };
-    (!told.is_empty()).then(|| told.join("; "))
+/// What judges say, each as a sentence after its name. Nothing where nobody says anything.
+pub(super) fn in_turn<'s>(said: impl Iterator<Item = (&'s str, &'s str)>) -> Option<String> {
+    let told = said.filter(|(_, words)| !words.is_empty());
+    let told: Vec<String> = told.map(|(who, words)| format!("{who}: {}", sentence(words))).collect();
+    (!told.is_empty()).then(|| told.join(" "))
 }
 
 fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str>) -> JudgeView {
@@ -182,7 +175,14 @@ fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str
         judge_id: log.judges.get(place).map_or("", |judge| judge.id).to_owned(),
         view: view.to_owned(),
         opposing_view: opposing_view.filter(|text| !text.is_empty()).map(str::to_owned),
+        with_judge: None,
     }
+}
+
+/// What a judge last says of a dispute.
+fn entry_view(log: &PanelLog<'_>, entry: &DisputeEntry) -> JudgeView {
+    let said = view(log, entry.place, &entry.view, Some(&entry.opposing_view));
+    JudgeView { with_judge: entry.with_judge.clone().filter(|_| said.opposing_view.is_some()), ..said }
 }
 
 fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
@@ -201,18 +201,12 @@ fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> Attentio
     });
     let fix = Some(&finding.fix).filter(|fix| !fix.is_empty()).cloned();
     let mut all = ids.clone();
-    all.extend(disputes.iter().map(|dispute| dispute.id.clone()));
+    all.extend(disputes.iter().flat_map(|dispute| dispute.ids().cloned()));
     AttentionItem {
         stakes: stakes(log, &disputes),
         recommendation: recommended(log, &ids).or(fix),
         ..item(finding.named(), all, finding.raised_by.clone(), views.collect())
     }
-}
-
-/// A text with a full stop where it has no end of its own.
-pub(super) fn sentence(text: &str) -> String {
-    let is_open = text.ends_with(char::is_alphanumeric);
-    if is_open { format!("{text}.") } else { text.to_owned() }
 }
 
 /// Whether a dispute needs the person's attention: a judge says so, or nothing else decides it.
@@ -226,8 +220,9 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
         let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
         entry.needs_attention && (is_last || dispute.is_open())
     });
+    // Where the scores decide, a difference in them needs nobody's attention.
     let has_sides = matches!(decision.sides(), [Some(_), Some(_)]) || *decision == PanelDecision::Consensus;
-    flagged || !has_sides && dispute.is_open()
+    flagged || dispute.is_open() && !(has_sides && dispute.is_dimension())
 }
 
 fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
@@ -242,9 +237,22 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
     let last = dispute.last_entries();
     let mut raised_by: Vec<usize> = last.iter().map(|entry| entry.place).collect();
     raised_by.dedup();
-    views.extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
-    let mut ids = vec![dispute.id.clone()];
-    ids.extend(dispute.same_as.iter().cloned());
+    views.extend(last.iter().map(|entry| entry_view(log, entry)));
+    // Whose point it is says so by the point itself.
+    if let DisputeTopic::Point(Some(id)) = &dispute.topic {
+        let mut own = log.citable();
+        own.retain(|point| point.id == *id);
+        // A judge may list it again.
+        own.dedup_by(|again, first| again.seat == first.seat);
+        let silent = own.iter().filter_map(|point| {
+            let place = log.judges.iter().position(|judge| judge.id == point.seat)?;
+            let is_silent = last.iter().all(|entry| entry.place != place);
+            let holds = log.accepts(place, &[id]) == Some(true);
+            (is_silent && holds).then(|| view(log, place, &format!("[{id}] {}", point.text.trim()), None))
+        });
+        views.extend(silent);
+    }
+    let ids = dispute.ids().cloned().collect();
     let issue = match dispute.topic {
         DisputeTopic::Dimension(_) => format!("How good is its {}?", dispute.text.replace('_', " ")),
         DisputeTopic::Finding(_) | DisputeTopic::Point(_) => dispute.text.clone(),
@@ -255,19 +263,14 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
 /// What the judges say in the end is at stake.
 fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
     let last = disputes.iter().flat_map(|dispute| dispute.last_entries());
-    let last = last.filter(|entry| !entry.stakes.is_empty());
-    let told: Vec<String> =
-        last.map(|entry| format!("{}: {}", log.ids(&[entry.place]).join(""), entry.stakes)).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.stakes.as_str()))))
 }
 
 /// What judges recommend about findings, each in its own words.
 fn recommended(log: &PanelLog<'_>, findings: &[String]) -> Option<String> {
     let advice = log.judges.iter().flat_map(|judge| judge.recommendations().iter().map(move |a| (judge, a)));
     let about = advice.filter(|(_, advice)| advice.finding_ids.iter().any(|id| findings.contains(id)));
-    let told = about.map(|(judge, advice)| format!("{}: {}", judge.id, advice.action.trim()));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    in_turn(about.map(|(judge, advice)| (judge.id, advice.action.trim())))
 }
 
 /// What judges ask the person to decide, in any round, each text once: `U1`, `U2`...
@@ -293,19 +296,6 @@ fn attention_requests(log: &PanelLog<'_>) -> Vec<AttentionItem> {
     items
 }
 
-fn move_item(log: &PanelLog<'_>, moved: &UnexplainedMove) -> AttentionItem {
-    let UnexplainedMove { place, round, from, to, reason } = moved;
-    let who = log.ids(&[*place]);
-    let issue = format!(
-        "{} moved its score from {} to {} in round {round}, and its reason cites no claim, finding or dispute",
-        who.join(""),
-        figure(*from),
-        figure(*to)
-    );
-    let said = if reason.is_empty() { "gives no reason" } else { reason };
-    item(issue, Vec::new(), who, vec![view(log, *place, said, None)])
-}
-
 /// How far the sides are apart, where the status depends on it or nobody has a majority.
 fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
     let side_view = |side: &[usize]| {
@@ -316,7 +306,7 @@ fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<Attention
     let (issue, stakes) = match (decision, decision.sides()) {
         (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) if band(ours) != band(theirs) => {
             let stakes =
-                format!("the majority's weighted score is {}, the minority's {}", band(ours), band(theirs));
+                format!("The majority's weighted score is {}, the minority's {}.", band(ours), band(theirs));
             ("The overall score", Some(stakes))
         }
         (PanelDecision::NoMajority, _) => {
@@ -355,13 +345,13 @@ pub(super) fn attention_items(
 
 fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
     let joined = |part: fn(&AttentionItem) -> &Option<String>| {
-        let mut texts: Vec<&str> = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for text in members.iter().filter_map(|member| part(member).as_deref()) {
             if !texts.iter().any(|other| is_same_text(other, text)) {
-                texts.push(text);
+                texts.push(sentence(text));
             }
         }
-        (!texts.is_empty()).then(|| texts.join("; "))
+        (!texts.is_empty()).then(|| texts.join(" "))
     };
     let mut raised_by: Vec<String> = members.iter().flat_map(|member| member.raised_by.clone()).collect();
     raised_by.sort_unstable();
@@ -429,19 +419,13 @@ fn recommendation(
         }
     }
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
-    let reasons = members.iter().filter(|(_, advice)| !advice.rationale.trim().is_empty());
-    let reasons: Vec<(usize, &str)> =
-        reasons.map(|(place, advice)| (*place, advice.rationale.trim())).collect();
-    let rationale = match reasons.as_slice() {
-        [(_, why), rest @ ..]
-            if reasons.len() == members.len() && rest.iter().all(|(_, other)| is_same_text(why, other)) =>
-        {
-            (*why).to_owned()
-        }
-        _ => {
-            let told =
-                reasons.iter().map(|(by, why)| format!("{}: {}", log.ids(&[*by]).join(""), sentence(why)));
-            told.collect::<Vec<_>>().join(" ")
+    let why = first.rationale.trim();
+    let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
+        true => why.to_owned(),
+        false => {
+            let reasons =
+                members.iter().filter_map(|(place, advice)| Some((log.judges.get(*place)?.id, advice)));
+            in_turn(reasons.map(|(judge, advice)| (judge, advice.rationale.trim()))).unwrap_or_default()
         }
     };
     Some(PanelRecommendation {
@@ -466,9 +450,13 @@ pub(super) fn open_issues(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<S
         match records.iter().find(|finding| finding.finding_id == id) {
             // The issue of a finding begins with its id.
             Some(finding) => {
+                let others = log.findings.iter().filter(|other| finding.same_as.contains(&other.id));
+                let others =
+                    others.map(|other| format!(" The same in other words: {}", sentence(&other.finding)));
                 let sides = finding.sides(&log.judges);
-                let sides = sides.iter().map(|(side, who)| format!(" {side}: {}.", who.join(", ")));
-                format!("{}{}", sentence(&item.issue), sides.collect::<String>())
+                let sides =
+                    sides.iter().map(|(stand, who)| format!(" {}: {}.", capitalized(stand), who.join(", ")));
+                format!("{}{}", sentence(&item.issue), others.chain(sides).collect::<String>())
             }
             None => format!("[{id}] {}", item.issue),
         }
@@ -480,6 +468,7 @@ pub(super) fn open_issues(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<S
 pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: usize) -> String {
     let Some(judge) = log.judges.get(place) else { return String::new() };
     let mut lines = vec![judge.position().to_owned()];
+    lines.extend(judge.answer().map(|answer| format!("Answers the question: {answer}")));
     for advice in judge.recommendations() {
         let (id, priority) = (advice.id.as_deref().unwrap_or_default(), advice.priority.as_str());
         let why = Some(advice.rationale.trim()).filter(|why| !why.is_empty());
@@ -497,16 +486,13 @@ pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: us
     lines.join("\n")
 }
 
-/// The ids that the rapporteur may put together, with the judges whose they are: recommendations, and what is open. One alone has
-/// nothing to be put together with.
-pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> [Vec<(String, Vec<usize>)>; 2] {
-    let advice = log.judges.iter().enumerate().flat_map(|(place, judge)| {
-        let ids = judge.recommendations().iter().filter_map(|advice| advice.id.clone());
-        ids.map(move |id| (id, vec![place]))
-    });
+/// The ids that the rapporteur may put together: recommendations, and what is open. One alone has nothing to be put together with.
+pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
+    let advice = log.judges.iter().flat_map(|judge| judge.recommendations());
+    let advice = advice.filter_map(|advice| advice.id.clone()).collect();
     let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
-    let items = items.filter_map(|(item, _)| Some((item.ids.into_iter().next()?, Vec::new())));
-    [advice.collect(), items.collect()].map(|ids: Vec<_>| if ids.len() > 1 { ids } else { Vec::new() })
+    let items = items.filter_map(|(item, _)| item.ids.into_iter().next()).collect();
+    [advice, items].into_iter().filter(|ids: &Vec<String>| ids.len() > 1).flatten().collect()
 }
 
 /// What the rapporteur wrote, as far as it verifies.
@@ -516,6 +502,8 @@ pub(super) struct VerifiedSummary {
     pub(super) opinion: Option<String>,
     pub(super) minority: Option<String>,
     pub(super) quotes: Vec<JudgeQuote>,
+    /// The quotes that are not in what their judges say.
+    pub(super) failed_quotes: Vec<JudgeQuote>,
     pub(super) merged: Vec<MergedItems>,
 }
 
@@ -542,13 +530,27 @@ fn verify(
 ) -> (VerifiedSummary, Vec<String>) {
     let (mut verified, mut faults) = (VerifiedSummary::default(), Vec::new());
     let quoted = QuotedTexts::new(&log.debate.brief);
-    for quote in &said.quotes {
-        let place = log.judges.iter().position(|judge| judge.id == quote.judge);
-        let text = place.map(|place| last_words(log, decision, place));
-        match text.is_some_and(|text| quoted.is_quoted(&quote.quote, &text)) {
-            true => verified.quotes.push(quote.clone()),
-            false => faults.push(format!("The quote {:?} is not in what {} says.", quote.quote, quote.judge)),
+    let texts: Vec<String> = log.places().iter().map(|place| last_words(log, decision, *place)).collect();
+    for (quote, n) in said.quotes.iter().zip(1..) {
+        let says = |(_, text): &(&PanelJudge<'_>, &String)| quoted.is_quoted(&quote.quote, text);
+        let speakers: Vec<&str> =
+            log.judges.iter().zip(&texts).filter(says).map(|(judge, _)| judge.id).collect();
+        if speakers.contains(&quote.judge.as_str()) {
+            verified.quotes.push(quote.clone());
+            continue;
         }
+        verified.failed_quotes.push(quote.clone());
+        faults.push(match speakers.as_slice() {
+            [] => {
+                format!("The quote {:?} is not in what {} says ({QUOTE_EXACTLY}).", quote.quote, quote.judge)
+            }
+            // The words are right, so they are not repeated: who reads them here would look for a mistake in them.
+            judges => format!(
+                "Entry {n} of `quotes` has words of {}, not of {}: name the right judge.",
+                judges.join(" and "),
+                quote.judge
+            ),
+        });
     }
     let places = log.places();
     let [majority, minority] = decision.sides();
@@ -574,7 +576,7 @@ fn verify(
     // Without the first opinion the judges speak for themselves, on both sides.
     verified.minority = dissent.filter(|_| summed.is_some());
     verified.opinion = summed;
-    let ids: Vec<String> = mergeable_ids(log, decision).into_iter().flatten().map(|(id, _)| id).collect();
+    let ids = mergeable_ids(log, decision);
     for merged in &said.merged {
         match merge_fault(&ids, &verified.merged, merged) {
             None => verified.merged.push(merged.clone()),

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::consensus::{self, ConsensusCheck, PanelDecision, TOLERANCE};
-use super::disputes::{self, PanelDispute};
-use super::findings::{self, FindingStand, NumberedFinding, RaisedId};
+use super::disputes::{self, DisputeTopic, PanelDispute};
+use super::findings::{self, FindingStand, NumberedFinding};
 use super::replies::{
     FinalStatement, FindingPosition, JudgeRecommendation, PositionStatement, RaisedFinding,
     RapporteurSummary, RebuttalStatement,
@@ -52,7 +52,7 @@ impl JudgeStance {
     pub(super) fn charter(self) -> &'static str {
         match self {
             Self::Neutral => {
-                "Look equally hard for strengths and for risks, and argue first what decides between them."
+                "Look equally hard for strengths and for risks, and argue first what weighs most."
             }
             Self::For => {
                 "Look hardest for what is strong, what works and what could be built on, and argue that first, so that no merit is \
@@ -94,6 +94,16 @@ impl PanelJudge<'_> {
             (None, Some(rebuttal)) => &rebuttal.position_revision,
             (None, None) => &self.statement.position_statement,
         })
+    }
+
+    /// What the judge last answered to the person's question.
+    pub(super) fn answer(&self) -> Option<&str> {
+        let later = [
+            self.last.as_ref().map(|said| &said.answer_to_question),
+            self.rebuttal.as_ref().map(|said| &said.answer_to_question),
+        ];
+        let answers = later.into_iter().flatten().chain([&self.statement.answer_to_question]);
+        answers.map(|answer| answer.trim()).find(|answer| !answer.is_empty())
     }
 
     pub(super) fn first_position(&self) -> &str {
@@ -143,14 +153,29 @@ impl PanelJudge<'_> {
         }
     }
 
-    /// The ids of the points of others that the judge accepts in a phase.
-    pub(super) fn conceded(&self, phase: PanelPhase) -> Vec<&str> {
-        let ids = self.later(
+    /// The ids of the points that the judge accepts in a phase, or of its own that it gives up, and its words for it.
+    pub(super) fn conceded(&self, phase: PanelPhase) -> Vec<(&str, &str)> {
+        let points = self.later(
             phase,
-            |said| said.agreements.iter().map(|point| &point.about).collect::<Vec<_>>(),
-            |said| said.concessions_made.iter().map(|point| &point.about).collect(),
+            |said| said.agreements.iter().map(|point| (&point.about, &point.on_point)).collect::<Vec<_>>(),
+            |said| said.concessions_made.iter().map(|point| (&point.about, &point.point)).collect(),
         );
-        ids.unwrap_or_default().into_iter().filter_map(Option::as_deref).collect()
+        let points = points.unwrap_or_default().into_iter();
+        points.filter_map(|(about, words)| Some((about.as_deref()?, words.trim()))).collect()
+    }
+
+    /// The ids of the points that the judge contests in a phase, and whose point each is, where it says so.
+    fn contested(&self, phase: PanelPhase) -> Vec<(&str, Option<&str>)> {
+        let second = || self.rebuttal.iter().filter(|_| phase == PanelPhase::Rebuttal);
+        let third = self.last.iter().filter(|_| phase == PanelPhase::Final);
+        let rejected = second().flat_map(|said| &said.disagreements);
+        let rejected = rejected.map(|point| (&point.about, Some(point.with_judge.as_str())));
+        let open = second().flat_map(|said| &said.unresolved_disputes);
+        let open = open.map(|left| (&left.about, left.with_judge.as_deref()));
+        let last = third.flat_map(|said| &said.unresolved_disagreements);
+        let last = last.map(|left| (&left.about, left.with_judge.as_deref()));
+        let points = rejected.chain(open).chain(last);
+        points.filter_map(|(about, with)| Some((about.as_deref()?, with))).collect()
     }
 
     /// What the judge recommends when it last recommended anything.
@@ -388,17 +413,17 @@ impl<'a> PanelLog<'a> {
         (all, groups)
     }
 
-    /// What may be declared the same, with the judges whose it is: findings, and disputes that scores do not settle. What is already
-    /// one has one id, and one alone has nothing to be the same as.
-    pub(super) fn same_as_candidates(&self) -> [Vec<RaisedId<'_>>; 2] {
+    /// What may be declared the same: findings, and disputes that scores do not settle. What is already one has one id, and one alone
+    /// has nothing to be the same as.
+    pub(super) fn same_as_candidates(&self) -> Vec<&str> {
         let (all, groups) = self.all_findings();
         let critical = self.groups();
         let is_first = |at: usize| critical.get(at).or(groups.get(at)) == Some(&at);
         let findings = all.iter().enumerate().filter(|(at, _)| is_first(*at));
-        let findings = findings.map(|(_, finding)| (finding.id.as_str(), finding.raisers())).collect();
+        let findings = findings.map(|(_, finding)| finding.id.as_str()).collect();
         let open = self.disputes.iter().filter(|dispute| dispute.is_open() && !dispute.is_dimension());
-        let open = open.map(|dispute| (dispute.id.as_str(), dispute.raisers())).collect();
-        [findings, open].map(|ids: Vec<_>| if ids.len() > 1 { ids } else { Vec::new() })
+        let open = open.map(|dispute| dispute.id.as_str()).collect();
+        [findings, open].into_iter().filter(|ids: &Vec<&str>| ids.len() > 1).flatten().collect()
     }
 
     /// Where the rapporteur sits, if it sits.
@@ -475,6 +500,44 @@ impl<'a> PanelLog<'a> {
         (0..self.judges.len()).collect()
     }
 
+    /// The judges whose a claim, lesser finding or recommendation is.
+    pub(super) fn raisers_of(&self, id: &str) -> Vec<usize> {
+        self.points()
+            .into_iter()
+            .find(|(.., point)| *point == id)
+            .map(|(raisers, ..)| raisers)
+            .unwrap_or_default()
+    }
+
+    /// Whether a judge accepts a claim or a lesser finding with these ids, by its last word on it. A judge who raised it accepts it until
+    /// it concedes it.
+    pub(super) fn accepts(&self, place: usize, ids: &[&str]) -> Option<bool> {
+        let judge = self.judges.get(place)?;
+        // A dispute about it stands for it to those who have a side in it.
+        let disputed = |about: &str| {
+            let dispute = self.disputes.iter().find(|dispute| dispute.ids().any(|id| id == about))?;
+            let DisputeTopic::Point(Some(id)) = &dispute.topic else { return None };
+            let has_side = dispute.raisers().contains(&place) || self.raisers_of(id).contains(&place);
+            has_side.then_some(id.as_str())
+        };
+        let raisers = |about: &str| {
+            let id = Some(about).filter(|about| ids.contains(about)).or_else(|| disputed(about));
+            id.filter(|id| ids.contains(id)).map(|id| self.raisers_of(id))
+        };
+        let contests = |(about, with): (&str, Option<&str>)| {
+            let raisers = raisers(about)?;
+            let (is_own, other) =
+                (raisers.contains(&place), self.judges.iter().position(|j| Some(j.id) == with));
+            other.is_none_or(|other| raisers.contains(&other) != is_own).then_some(is_own)
+        };
+        let last = [PanelPhase::Final, PanelPhase::Rebuttal].into_iter().find_map(|phase| {
+            let contested = judge.contested(phase).into_iter().find_map(contests);
+            let conceded = || judge.conceded(phase).into_iter().find_map(|(about, _)| raisers(about));
+            contested.or_else(|| conceded().map(|raisers| !raisers.contains(&place)))
+        });
+        last.or_else(|| ids.iter().any(|id| self.raisers_of(id).contains(&place)).then_some(true))
+    }
+
     /// Claims, lesser findings and recommendations of round 1: their raisers, round and id.
     pub(super) fn points(&self) -> Vec<(Vec<usize>, u32, &str)> {
         let said = self.judges.iter().enumerate().flat_map(|(place, judge)| {
@@ -486,14 +549,19 @@ impl<'a> PanelLog<'a> {
         said.chain(lesser).collect()
     }
 
-    /// The ids in a text that exist and that its author was shown before this round, except those that are only its own.
+    /// The ids in a text that exist and that its author was shown before this round, except those that are only its own. Nobody owns
+    /// a dispute that the scores or positions show.
     pub(super) fn cited_ids(&self, text: &str, round: u32, own: Option<usize>) -> Vec<String> {
         let is_other = |raisers: &[usize]| own.is_none_or(|own| raisers.iter().any(|place| *place != own));
         let findings = self.findings.iter().map(|f| (f.raisers(), f.round(), f.id.as_str()));
         let points = self.points().into_iter().chain(findings);
         let points = points.filter(|(raisers, raised_in, _)| *raised_in < round && is_other(raisers));
-        let disputes = self.disputes.iter().filter(|dispute| dispute.round < round);
-        let disputes = disputes.map(|dispute| dispute.id.as_str());
+        let disputes = self.disputes.iter().filter(|dispute| {
+            let before = dispute.entries.iter().filter(|entry| entry.round < round);
+            let raisers: Vec<usize> = before.map(|entry| entry.place).collect();
+            dispute.round < round && (raisers.is_empty() || is_other(&raisers))
+        });
+        let disputes = disputes.flat_map(PanelDispute::ids).map(String::as_str);
         let known: Vec<&str> = points.map(|(_, _, id)| id).chain(disputes).collect();
         let mut cited: Vec<String> = Vec::new();
         // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
@@ -574,6 +642,13 @@ impl<'a> PanelLog<'a> {
     /// The title that people read.
     pub(super) fn title(&self) -> String {
         title(&self.options, &self.debate.brief.files)
+    }
+
+    /// What the person wants to know: `--ask`, or the question of the debate that this panel is a part of.
+    pub(super) fn question(&self) -> Option<&str> {
+        let asked = Some(self.options.ask.trim()).filter(|asked| !asked.is_empty());
+        let question = Some(self.debate.brief.question.as_str());
+        asked.or(question.filter(|question| !question.is_empty() && *question != self.title()))
     }
 }
 

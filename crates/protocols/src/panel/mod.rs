@@ -21,6 +21,7 @@ use crate::prompt::{self, PromptSet};
 use log::PanelLog;
 
 mod asks;
+mod citable;
 mod closing;
 pub(crate) mod consensus;
 mod disputes;
@@ -291,7 +292,7 @@ fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// A score as people read it: `3`, `3.5`, `3.67`.
-fn figure(score: f64) -> String {
-    ((score * 100.0).round() / 100.0).to_string()
+/// A score as people read it: `3.0`, `3.5`, `3.67`.
+pub(crate) fn figure(score: f64) -> String {
+    format!("{:?}", agon_core::wording::hundredths(score))
 }

@@ -10,12 +10,11 @@ use std::sync::OnceLock;
 use agon_core::{ReplyFault, ReplySchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::PanelPhase;
 use super::consensus::{PanelDecision, TOLERANCE};
 use super::disputes::DisputeEntry;
-use super::findings::RaisedId;
 use super::log::PanelLog;
 use super::rubric::Rubric;
 use crate::prompt::{entry_question, schema_of};
@@ -35,6 +34,9 @@ pub struct PositionStatement {
     /// What are its strengths and your concerns, each with evidence, and what is your verdict? Use Markdown headings.
     #[schemars(length(max = 16000))]
     pub position_statement: String,
+    /// What do you answer to the question of the person who asked, in one or two sentences? If it depends on something, on what?
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub answer_to_question: String,
     /// Which specific claims about it do you make?
     pub key_claims: Vec<KeyClaim>,
     /// Which problems did you find, of any severity? An empty list if there are none.
@@ -65,7 +67,7 @@ pub struct KeyClaim {
     pub id: Option<String>,
     /// What do you claim?
     pub claim: String,
-    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
+    /// Which line of the files shows it or, if something is missing, should have it? A location `path:number`, or words copied exactly.
     pub evidence: String,
     /// How sure are you of it: HIGH (the files say so), MEDIUM (it follows from them) or LOW (it is likely)?
     pub confidence: ConfidenceLevel,
@@ -106,11 +108,10 @@ pub struct RaisedFinding {
     pub id: Option<String>,
     /// What is wrong?
     pub finding: String,
-    /// How severe is it: CRITICAL (carried out as the files stand, it fails or does serious harm, whenever that shows), HIGH (fix it
-    /// before the part that it concerns is carried out), MEDIUM (fix it when convenient) or LOW (a detail)? Where
-    /// CRITICAL and HIGH both fit, it is CRITICAL.
+    /// How severe is it: CRITICAL (carried out as written, the work fails or does serious harm, at once or later), HIGH (it neither
+    /// fails nor does serious harm, but fix this before that part is carried out), MEDIUM (fix it when convenient) or LOW (a detail)?
     pub severity: FindingSeverity,
-    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
+    /// Which line of the files shows it or, if something is missing, should have it? A location `path:number`, or words copied exactly.
     pub evidence: String,
     /// What would fix it?
     pub fix: String,
@@ -132,6 +133,17 @@ pub enum FindingSeverity {
     Medium,
     #[default]
     Low,
+}
+
+impl FindingSeverity {
+    pub(super) fn spoken(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
 }
 
 /// What should its authors do?
@@ -188,7 +200,8 @@ pub struct RebuttalStatement {
     /// Does your score differ from the one before?
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_changed: Option<bool>,
-    /// Why did your score change, or why do you keep it? Name the ids, such as [F1], that moved you.
+    /// Why did your score change, or why do you keep it? Name the ids of the others' points that moved you, such as [F1], or quote the
+    /// files.
     pub change_reason: String,
     /// Which points of other judges do you accept?
     pub agreements: Vec<JudgeAgreement>,
@@ -197,14 +210,18 @@ pub struct RebuttalStatement {
     /// Which points do you accept, which do you reject, and what is your assessment now? Use Markdown headings.
     #[schemars(length(max = 16000))]
     pub position_revision: String,
-    /// What remains disputed between you and another judge?
+    /// What do you answer to the question of the person who asked, in one or two sentences? If it depends on something, on what?
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub answer_to_question: String,
+    /// Which disagreements with another judge should the next round settle?
     pub unresolved_disputes: Vec<UnresolvedDispute>,
     /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
     #[serde(deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// What is your position on each critical finding?
     pub critical_positions: Vec<FindingPosition>,
-    /// Which problems that nobody has named yet did you find? An empty list if there are none.
+    /// Which problems that nobody has named yet did you find, and which findings of yours have better evidence now? An empty list if
+    /// there are none.
     #[schemars(length(max = 6))]
     pub critical_findings: Vec<RaisedFinding>,
     /// Which ids name one and the same thing? Each entry lists the ids of one thing.
@@ -229,7 +246,7 @@ pub struct JudgeAgreement {
     pub with_judge: String,
     /// What do you now agree with?
     pub on_point: String,
-    /// What else in the files supports it?
+    /// What else in the files supports it? Empty if nothing.
     pub strengthening_evidence: String,
     /// How does it change your view?
     pub impact_on_my_position: String,
@@ -250,13 +267,17 @@ pub struct JudgeDisagreement {
     pub their_argument: String,
     /// What do you say against it?
     pub my_counterargument: String,
-    /// Which line of the files shows it?
+    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
     pub my_evidence: String,
-    /// Why is their evidence not enough, or misread?
+    /// Why is their evidence not enough, or misread? Empty if it is not.
     pub their_evidence_weakness: String,
     /// Which id does the point have? Null if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
+    /// Whether the evidence is neither a line of the files nor a quote of them.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub unverified: Option<bool>,
 }
 
 /// Declares what a judge leaves open: the seed calls the same fields differently in rounds 2 and 3.
@@ -282,7 +303,7 @@ macro_rules! open_point {
             /// Which judge holds the other side's view? Null if several do.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub with_judge: Option<String>,
-            /// Which id has what it is about? Null if it has none.
+            /// Which id does the dispute have, or else the point? Null if none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub about: Option<String>,
             /// Must the person who asked decide it?
@@ -329,8 +350,8 @@ open_point! {
 pub struct FindingPosition {
     /// Which finding?
     pub finding_id: String,
-    /// Do you hold it (yours, and critical), adopt it (another's, and you hold it, too), lower it (real, but not critical), dispute it
-    /// (another's, and not real) or withdraw it (yours, and not real after all)?
+    /// Do you hold it (you raised or adopted it, and it is critical), adopt it (you did not hold it, and now do), lower it (real, but not
+    /// critical), dispute it (you did not hold it, and it is not real) or withdraw it (you held it, and it is not real after all)?
     pub position: FindingHold,
     /// Why do you take this position?
     pub reason: String,
@@ -364,6 +385,16 @@ impl FindingHold {
             Self::Withdraw => "withdrawn",
         }
     }
+
+    /// What a judge did who says so: `adopted`.
+    pub(super) fn done(self) -> &'static str {
+        match self {
+            Self::Hold | Self::Adopt => "adopted",
+            Self::Lower => "lowered",
+            Self::Dispute => "disputed",
+            Self::Withdraw => "withdrew",
+        }
+    }
 }
 
 /// "Judge Final Statement", round 3.
@@ -378,13 +409,17 @@ pub struct FinalStatement {
     /// What is your final assessment: quality, strengths that survived, concerns that remain, recommendation? Use Markdown.
     #[schemars(length(max = 16000))]
     pub final_position: String,
+    /// What do you answer to the question of the person who asked, in one or two sentences? If it depends on something, on what?
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub answer_to_question: String,
     /// Which arguments do you maintain despite the challenges?
     pub key_points_maintained: Vec<MaintainedPoint>,
-    /// What do you now accept that you first rejected?
+    /// What do you now accept that you first rejected, and which points of your own do you give up?
     pub concessions_made: Vec<ConcededPoint>,
     /// What could not be resolved?
     pub unresolved_disagreements: Vec<UnresolvedDisagreement>,
-    /// Why did your score change since the round before? Name the ids, such as [F1], that moved you. Empty if it did not change.
+    /// Why did your score change since the round before? Name the ids of the others' points that moved you, such as [F1], or quote the
+    /// files. Empty if it did not change.
     pub change_reason: String,
     /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
     #[serde(deserialize_with = "numbers_if_any")]
@@ -408,8 +443,12 @@ pub struct MaintainedPoint {
     pub point: String,
     /// Why are you sure of it?
     pub reason: String,
-    /// Which line of the files shows it?
+    /// Which line of the files shows it? A location `path:number`, or words copied exactly.
     pub evidence: String,
+    /// Whether the evidence is neither a line of the files nor a quote of them.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub unverified: Option<bool>,
 }
 
 /// What do you now accept?
@@ -438,7 +477,7 @@ pub struct RapporteurSummary {
     pub assessment: Option<String>,
     /// What does the majority hold and recommend, in 3 to 6 sentences?
     pub majority: Option<String>,
-    /// Why does the minority disagree, and which concerns does it keep, in 3 to 6 sentences?
+    /// What does the minority hold, why, and which concerns does it keep, in 3 to 6 sentences?
     pub minority: Option<String>,
     /// Which recommendations say the same, and which open items do? An empty list if none do.
     #[schemars(length(max = 40))]
@@ -537,7 +576,7 @@ fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
 }
 
 /// The fields that decide something. The schema asks for them last in their object and in this order, after the reasons.
-const DECISIONS: [&str; 16] = [
+const DECISIONS: [&str; 17] = [
     "severity",
     "blocks_consensus",
     "confidence",
@@ -547,6 +586,7 @@ const DECISIONS: [&str; 16] = [
     "position_statement",
     "position_revision",
     "final_position",
+    "answer_to_question",
     "change_reason",
     "dimension_scores",
     "overall_score",
@@ -582,6 +622,9 @@ const REQUIRED: [&str; 22] = [
     "point",
     "quote",
 ];
+/// The lists whose entries name a judge and the id of a point.
+const POINT_LISTS: [&str; 5] =
+    ["agreements", "disagreements", "concessions_made", "unresolved_disputes", "unresolved_disagreements"];
 
 /// The schema of a phase, before it is narrowed to a debate.
 fn plain_schema(phase: PanelPhase) -> ReplySchema {
@@ -629,9 +672,8 @@ fn limit(schema: &mut Value) {
                     properties.extend(decision.map(|decision| (key.to_owned(), decision)));
                 }
                 let may_be_null = |inner: &Value| inner.get("type").is_some_and(Value::is_array);
-                let required = properties
-                    .iter()
-                    .filter(|(key, inner)| REQUIRED.contains(&key.as_str()) && !may_be_null(inner));
+                let is_needed = |key: &str| REQUIRED.contains(&key);
+                let required = properties.iter().filter(|(key, inner)| is_needed(key) && !may_be_null(inner));
                 let required: Vec<String> = required.map(|(key, _)| key.clone()).collect();
                 map.insert("required".into(), required.into());
             }
@@ -656,34 +698,23 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
     }
     let findings: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
     let lesser = || log.lesser.iter().map(|lesser| lesser.id.as_str());
-    // Findings that became one have one id from then on, and settled disputes are not asked about again.
-    let groups = log.groups();
-    let firsts = findings.iter().enumerate().filter(|(at, _)| groups.get(*at) == Some(at)).map(|(_, id)| *id);
+    // Settled disputes are not asked about again.
     let open = log.disputes.iter().filter(|dispute| dispute.is_open()).map(|dispute| dispute.id.as_str());
-    let named: Vec<&str> = firsts.chain(open).chain(lesser()).collect();
+    let points = log.points().into_iter().map(|(_, _, id)| id);
+    let known: Vec<&str> = findings.iter().copied().chain(open).chain(points).collect();
     let same_as = log.same_as_candidates();
-    let same_as: Vec<&str> = same_as.iter().flatten().map(|(id, _)| *id).collect();
-    let others = findings.iter().copied().chain(log.points().into_iter().map(|(_, _, id)| id));
-    let others = others.filter(|id| !named.contains(id));
-    let known: Vec<&str> = named.iter().copied().chain(others).collect();
     let is_open = log.rounds.last().is_some_and(|round| round.check.disputed > 0);
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
     let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
     let properties = &mut schema.json;
-    for (list, field, allowed) in [
-        ("critical_positions", "finding_id", &findings),
-        ("agreements", "about", &known),
-        ("disagreements", "about", &known),
-        ("unresolved_disputes", "about", &known),
-        ("concessions_made", "about", &known),
-        ("unresolved_disagreements", "about", &known),
-        ("agreements", "with_judge", &others),
-        ("disagreements", "with_judge", &others),
-        ("unresolved_disputes", "with_judge", &others),
-        ("unresolved_disagreements", "with_judge", &others),
-    ] {
-        allow(properties, &format!("/properties/{list}/items/properties"), field, allowed);
+    for list in POINT_LISTS {
+        allow(properties, &format!("/properties/{list}/items/properties"), "about", &known);
+        allow(properties, &format!("/properties/{list}/items/properties"), "with_judge", &others);
     }
+    // Findings that became one are asked about as one.
+    let firsts = log.findings.iter().zip(log.groups()).enumerate().filter(|(at, (_, first))| at == first);
+    let firsts: Vec<&str> = firsts.map(|(_, (finding, _))| finding.id.as_str()).collect();
+    allow(properties, "/properties/critical_positions/items/properties", "finding_id", &firsts);
     // In round 1 there are no ids yet.
     let fixable = findings.iter().copied().chain(lesser()).filter(|_| phase != PanelPhase::Position);
     let fixable: Vec<&str> = fixable.collect();
@@ -698,53 +729,47 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
         if !is_open {
             properties.shift_remove("critical_positions");
         } else if let Some(positions) = properties.get_mut("critical_positions") {
-            set(positions, "maxItems", findings.len());
+            set(positions, "maxItems", firsts.len());
         }
         if same_as.is_empty() {
             properties.shift_remove("same_as");
+        }
+        if log.question().is_none() {
+            properties.shift_remove("answer_to_question");
         }
     }
     schema
 }
 
-/// A value that fits a schema, to show its form. It has none of the reader's own ids where there are others.
-pub(super) fn example(schema: &Value, own: &[&str]) -> Value {
+/// A value of a schema's form. Where there is a choice, it shows the words that may be chosen or, if they are many, none of them.
+pub(super) fn example(schema: &Value) -> Value {
     const SCORES: [f64; 5] = [4.0, 2.0, 5.0, 1.0, 3.0];
+    const CHOICES_MAX: usize = 6;
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        let is_own = |word: &&Value| word.as_str().is_some_and(|word| own.contains(&word));
-        let others: Vec<&Value> = words.iter().filter(|word| !is_own(word) && !word.is_null()).collect();
-        // No word is more likely than another. The one in the middle is the least like advice.
-        return others.get(others.len() / 2).copied().or(words.first()).cloned().unwrap_or_default();
+        let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
+        return match words.as_slice() {
+            [only] => (*only).clone(),
+            few if few.len() <= CHOICES_MAX => {
+                few.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join("|").into()
+            }
+            _ => "...".into(),
+        };
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     if let Some(properties) = properties {
         let fields = properties.iter().zip(SCORES.iter().cycle()).map(|((key, inner), score)| {
             let is_score =
                 inner.get("enum").is_none() && inner.get("type").is_some_and(|kind| kind == "number");
-            (key.clone(), if is_score { Value::from(*score) } else { example(inner, own) })
+            (key.clone(), if is_score { Value::from(*score) } else { example(inner) })
         });
         return Value::Object(fields.collect());
     }
     match schema.get("items") {
-        Some(items) => Value::Array(vec![example(items, own)]),
+        Some(items) => Value::Array(vec![example(items)]),
         None if is(schema, "string") => "...".into(),
         None if is(schema, "boolean") => false.into(),
         None => Value::Null,
     }
-}
-
-/// Two ids of one kind that could name the same thing, to show the form: of different judges and not the reader's own, where possible.
-pub(super) fn example_pair(kinds: &[Vec<RaisedId<'_>>], own: Option<usize>) -> Option<Value> {
-    let pairs = kinds.iter().flat_map(|ids| {
-        let rest = |at: usize| ids.iter().skip(at + 1);
-        ids.iter().enumerate().flat_map(move |(at, one)| rest(at).map(move |other| (one, other)))
-    });
-    let drawbacks = |((_, one), (_, other)): &(&RaisedId<'_>, &RaisedId<'_>)| {
-        let is_shared = one.iter().any(|place| other.contains(place));
-        let is_own = own.is_some_and(|own| one.contains(&own) || other.contains(&own));
-        (is_shared, is_own)
-    };
-    pairs.min_by_key(drawbacks).map(|((one, _), (other, _))| vec![*one, *other].into())
 }
 
 /// The schema of the summary, narrowed to what this decision asks for.
@@ -793,22 +818,13 @@ fn allow(schema: &mut Value, parent: &str, field: &str, words: &[&str]) {
 fn dimension_schema(rubric: &Rubric, phase: PanelPhase, description: Option<&Value>) -> Value {
     let is_first = phase == PanelPhase::Position;
     let kind = |word: &str| if is_first { Value::from(word) } else { vec![word, "null"].into() };
-    let mut properties = Map::new();
-    for dimension in &rubric.dimensions {
-        let mut score = Value::Object(Map::new());
-        set(&mut score, "description", dimension.question());
-        set(&mut score, "type", kind("number"));
-        set(&mut score, "minimum", 1.0);
-        set(&mut score, "maximum", 5.0);
-        properties.insert(dimension.key.clone(), score);
-    }
-    let keys: Vec<&str> = rubric.keys().collect();
-    let mut schema = Value::Object(Map::new());
-    set(&mut schema, "description", description.cloned().unwrap_or_default());
-    set(&mut schema, "type", kind("object"));
-    set(&mut schema, "properties", properties);
+    let score = |question: String| json!({"description": question, "type": kind("number"), "minimum": 1.0, "maximum": 5.0});
+    let scores =
+        rubric.dimensions.iter().map(|dimension| (dimension.key.clone(), score(dimension.question())));
+    let scores: Map<String, Value> = scores.collect();
+    let mut schema = json!({"description": description, "type": kind("object"), "properties": scores});
     if is_first {
-        set(&mut schema, "required", keys);
+        set(&mut schema, "required", rubric.keys().collect::<Vec<_>>());
     }
     schema
 }

@@ -3,24 +3,24 @@
 use std::collections::BTreeSet;
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{counted, dollars, joined, spoken};
+use agon_core::wording::{self, capitalized, counted, dollars, joined, sentence, spoken};
 use agon_core::{
     Ballot, Corrupt, DebateView, Fate, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity,
     Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary,
     SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::closing;
 use super::consensus::{FindingState, PanelDecision, mean, range};
-use super::disputes::{DisputeRecord, DisputeState, DisputeTopic};
-use super::findings::CriticalFindingRecord;
-use super::follow_up::{self, AttentionItem, PanelRecommendation, sentence};
-use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingSeverity};
+use super::disputes::{DisputeRecord, DisputeState, DisputeTopic, PanelDispute};
+use super::findings::{CriticalFindingRecord, evidence_lines};
+use super::follow_up::{self, AttentionItem, JudgeView, PanelRecommendation, in_turn};
+use super::log::{JudgeStatement, PanelJudge, PanelLog, PanelRound};
+use super::replies::ConfidenceLevel;
 use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelStatus, RAPPORTEUR, figure};
+use crate::quotes::is_same_text;
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
@@ -49,6 +49,7 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         round_summaries: round_summaries(log),
         records: records(log)?,
         gate: log.options.fail_on.map(|fail_on| report.gate(fail_on)),
+        citable: [log.citable(), log.failed_quotes(&report.decision)].concat(),
         ..DebateView::default()
     })
 }
@@ -61,7 +62,7 @@ fn dissent(log: &PanelLog<'_>) -> Vec<ReportItem> {
         .map(|(judge, position)| ReportItem {
             who: Some(judge.id.to_owned()),
             text: judge.position().to_owned(),
-            note: Some(position.reason.clone()),
+            note: Some(sentence(&capitalized(&position.reason))),
         })
         .collect()
 }
@@ -123,43 +124,74 @@ impl PanelReport<'_> {
     fn verdict_section(&self) -> ReportSection {
         let (kind, tone, _) = self.status();
         let mut blocks = vec![ReportBlock::Headline(tone, self.go_line())];
-        blocks.push(ReportBlock::Line(self.why()));
+        let question = self.verdict.question.iter().map(|asked| format!("You asked: {asked}"));
+        blocks.extend(question.map(ReportBlock::Line));
+        let answers = self.verdict.judges.iter().filter_map(|judge| {
+            let text = judge.answer_to_question.clone()?;
+            Some(ReportItem { who: Some(judge.judge_id.clone()), text, note: None })
+        });
+        let answers: Vec<ReportItem> = answers.collect();
+        blocks.extend((!answers.is_empty()).then_some(ReportBlock::Items(answers)));
+        let gate = self.log.options.fail_on.filter(|_| self.log.debate.outcome.is_some());
+        let gate = gate.map(|fail_on| self.gate_sentence(fail_on));
+        blocks.extend([self.why()].into_iter().chain(gate).map(ReportBlock::Line));
         ReportSection::new(kind, "Verdict", blocks)
     }
 
     /// One line that says whether to go ahead.
     fn go_line(&self) -> String {
-        let held: Vec<&CriticalFindingRecord> = self.verdict.held_findings().collect();
-        let ids: Vec<String> = held.iter().map(|finding| format!("[{}]", finding.finding_id)).collect();
         match (self.verdict.status, self.status().2) {
             (None, word) => word.to_owned(),
             (_, word @ "NO MAJORITY") => format!("UNDECIDED: {word}"),
-            (Some(status), word) if !ids.is_empty() => {
-                let (ids, are) = (joined(&ids), if ids.len() == 1 { "is" } else { "are" });
-                match status {
-                    // To settle the findings would not be enough.
-                    PanelStatus::Red => format!("NO GO ({word}), and {ids} {are} not settled"),
-                    _ => format!("NO GO until {ids} {are} settled ({word})"),
-                }
+            (Some(status), word) if self.verdict.held_findings().next().is_some() => match status {
+                // To settle the findings would not be enough.
+                PanelStatus::Red => format!("NO GO ({word}), with {}", self.to_settle(["to be", "to be"])),
+                _ => format!("NO GO until {} ({word})", self.to_settle(["is", "are"])),
+            },
+            (Some(_), word) => {
+                format!("{} ({word})", self.log.last().map_or("", |last| self.log.go_after(last).0))
             }
-            (Some(PanelStatus::Green), word) => format!("GO ({word})"),
-            (Some(PanelStatus::Yellow), word) => format!("GO WITH CHANGES ({word})"),
-            (Some(PanelStatus::Red), word) => format!("NO GO ({word})"),
         }
+    }
+
+    /// What must happen to the critical findings that somebody holds: `[F1] is fixed and [F3] is decided or fixed`.
+    fn to_settle(&self, [one, several]: [&str; 2]) -> String {
+        let states = [(FindingState::Adopted, "fixed"), (FindingState::Disputed, "decided or fixed")];
+        let parts = states.map(|(state, done)| {
+            let held = self.verdict.held_findings().filter(|finding| finding.state == state);
+            let ids: Vec<String> = held.map(|finding| format!("[{}]", finding.finding_id)).collect();
+            let are = if ids.len() == 1 { one } else { several };
+            (!ids.is_empty()).then(|| format!("{} {are} {done}", joined(&ids)))
+        });
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    }
+
+    /// What the gate decided, and why. Only the status decides it, not whether it is a GO.
+    fn gate_sentence(&self, fail_on: PanelFailOn) -> String {
+        let (option, failing) = match fail_on {
+            PanelFailOn::Red => ("red", "only RED fails it"),
+            PanelFailOn::Yellow => ("yellow", "YELLOW and RED fail it"),
+        };
+        let passes =
+            if closing::passes(&self.verdict, &self.decision, fail_on) { "passes" } else { "does not pass" };
+        let why = match (&self.decision, self.verdict.status) {
+            (PanelDecision::NoMajority, _) => "there is no majority".to_owned(),
+            (PanelDecision::None, _) | (_, None) => "there is no verdict".to_owned(),
+            (_, Some(status)) => format!("the status is {}, and {failing}", status.as_str()),
+        };
+        format!("The gate (`--fail-on {option}`) {passes}: {why}.")
     }
 
     /// The critical findings that somebody holds, then what was decided, by how many judges, and how sure it is.
     fn why(&self) -> String {
         let judges = self.verdict.judges.len();
-        let findings = self.verdict.held_findings().map(|finding| match finding.held_by.len() {
-            n if n == judges => {
-                format!("All {judges} judges hold the critical finding {}.", stop(&finding.named()))
-            }
-            n => {
-                let (hold, who) = (if n == 1 { "holds" } else { "hold" }, finding.held_by.join(", "));
-                let named = finding.named();
-                format!("{n} of {judges} judges ({who}) {hold} the critical finding {}.", stop(&named))
-            }
+        let findings = self.verdict.held_findings().map(|finding| {
+            let who = match finding.held_by.len() {
+                n if n == judges => format!("All {judges} judges hold"),
+                1 => format!("1 of {judges} judges ({}) holds", finding.held_by.join("")),
+                n => format!("{n} of {judges} judges ({}) hold", finding.held_by.join(", ")),
+            };
+            sentence(&format!("{who} the critical finding {}", finding.named()))
         });
         let mut sentences: Vec<String> = findings.filter(|_| self.decision != PanelDecision::None).collect();
         sentences.push(self.sentence());
@@ -226,16 +258,14 @@ impl PanelReport<'_> {
         let open = open.filter(|finding| finding.state == FindingState::Disputed);
         let ids: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
         let is_blocked = self.log.last().is_some_and(|round| round.check.scores_agree);
-        match ids.as_slice() {
-            [id] if is_blocked => {
-                format!(" The scores would be a consensus; the open critical finding {id} prevents it.")
-            }
-            [_, ..] if is_blocked => {
-                let ids = joined(&ids);
-                format!(" The scores would be a consensus; the open critical findings {ids} prevent it.")
-            }
-            _ => String::new(),
+        if ids.is_empty() || !is_blocked {
+            return String::new();
         }
+        let (s, prevent) = if ids.len() == 1 { ("", "prevents") } else { ("s", "prevent") };
+        format!(
+            " The scores would be a consensus; the open critical finding{s} {} {prevent} it.",
+            joined(&ids)
+        )
     }
 
     /// What keeps judges whose scores are one group from consensus, unless only critical findings do.
@@ -291,7 +321,17 @@ impl PanelReport<'_> {
         let written = usize::from(summary.opinion.is_some()) + usize::from(summary.minority.is_some());
         if let Some(last) = written.checked_sub(1).and_then(|at| sections.get_mut(at)) {
             let what = if written == 1 { "Written" } else { "Both opinions were written" };
-            last.blocks.push(ReportBlock::Line(format!("{what} by the rapporteur ({}).", self.rapporteur())));
+            let failed = match (summary.failed_quotes.len(), summary.quotes.len()) {
+                (0, _) => String::new(),
+                (1, left) => format!(" 1 of its {} quotes did not verify and was left out.", left + 1),
+                (n, left) => format!(" {n} of its {} quotes did not verify and were left out.", n + left),
+            };
+            let line = format!("{what} by the rapporteur ({}).{failed}", self.rapporteur());
+            last.blocks.push(ReportBlock::Line(line));
+        }
+        if let [_, second] = sections.as_mut_slice() {
+            let line = "The sides are sides in scores alone. On a question or a finding they can be others.";
+            second.blocks.push(ReportBlock::Line(line.to_owned()));
         }
         sections
     }
@@ -316,7 +356,7 @@ impl PanelReport<'_> {
         (!section.blocks.is_empty()).then_some(section)
     }
 
-    /// The views of the sides: on a critical finding the sides on that finding, else those of the scores.
+    /// The views of the sides: on a critical finding or a point the sides on that, else those of the scores.
     fn attention_group(&self, item: &AttentionItem) -> ReportBlock {
         let mut pairs: Vec<(String, String)> = Vec::new();
         let mut pair = |name: &str, text: &str| {
@@ -325,24 +365,32 @@ impl PanelReport<'_> {
             }
         };
         let findings = self.verdict.critical_findings.iter().filter(|finding| self.is_about(item, finding));
+        let other_sides: Vec<String> = item.views.iter().filter_map(JudgeView::other_side).collect();
         match (findings.collect::<Vec<_>>().as_slice(), &item.majority_view, &item.minority_view) {
             ([finding], ..) => {
-                for (side, judges) in finding.sides(&self.log.judges) {
-                    pair(side, &side_words(side, &judges, item));
+                for (stand, judges) in finding.sides(&self.log.judges) {
+                    pair(&capitalized(stand), &side_words(stand, &judges, item));
                 }
             }
-            ([], Some(majority), Some(minority)) => {
+            ([], Some(majority), Some(minority)) if other_sides.is_empty() => {
                 pair("Majority", majority);
                 pair("Minority", minority);
             }
             _ => item.views.iter().for_each(|view| pair(&view.judge_id, &view.view)),
+        }
+        if let ([_], [other_side]) = (item.views.as_slice(), other_sides.as_slice()) {
+            pair("Other side", other_side);
         }
         pair("At stake", item.stakes.as_deref().unwrap_or_default());
         pair("Suggested", item.recommendation.as_deref().unwrap_or_default());
         if pairs.is_empty() {
             pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
         }
-        let badges = if item.ids.is_empty() { Vec::new() } else { vec![item.ids.join(", ")] };
+        // The issue of a finding begins with its id.
+        let ids: Vec<&str> = item.ids.iter().map(String::as_str).collect();
+        let ids: Vec<&str> =
+            ids.into_iter().filter(|id| !item.issue.starts_with(&format!("[{id}]"))).collect();
+        let badges = if ids.is_empty() { Vec::new() } else { vec![ids.join(", ")] };
         ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
     }
 
@@ -361,12 +409,14 @@ impl PanelReport<'_> {
                 ids if ids.is_empty() => String::new(),
                 ids => format!(" For {ids}."),
             };
-            let why =
-                if advice.rationale.is_empty() { String::new() } else { format!(" {}", advice.rationale) };
+            let mut note = vec![format!("{by}.{fixes}")];
+            note.extend(Some(sentence(&advice.rationale)).filter(|why| !why.is_empty()));
+            let others = advice.merged_from.iter().filter(|own| !is_same_text(&own.view, &advice.action));
+            note.extend(others.map(|own| format!("{} puts it so: {}", own.judge_id, sentence(&own.view))));
             ReportItem {
                 who: Some(advice.priority.as_str().to_owned()),
                 text: advice.action.clone(),
-                note: Some(format!("{by}.{fixes}{why}")),
+                note: Some(note.join(" ")),
             }
         });
         section("Recommendations", items.collect())
@@ -399,7 +449,7 @@ impl PanelReport<'_> {
                 let note = if judge.carried.contains(&round) { " (absent)" } else { "" };
                 format!("{}{note}", figure(*score))
             }));
-            row.push(figure(judge.weighted));
+            row.push(wording::score(judge.weighted));
             row.extend(has_sides.then(|| self.side(&judge.judge_id).unwrap_or_default().to_owned()));
             rows.push(row);
         }
@@ -427,7 +477,7 @@ impl PanelReport<'_> {
     }
 
     fn dispute_item(&self, dispute: &DisputeRecord) -> ReportItem {
-        let rounds = agon_core::wording::rounds(&dispute.open_after_rounds);
+        let rounds = wording::rounds(&dispute.open_after_rounds);
         let state = match dispute.state {
             DisputeState::Open => "Open at the end",
             DisputeState::Resolved => "Resolved",
@@ -435,6 +485,10 @@ impl PanelReport<'_> {
         let known = self.log.disputes.iter().find(|known| known.id == dispute.dispute_id);
         let about = dispute.about.as_deref().unwrap_or_default();
         let mut note = vec![format!("{state}; it was open after {rounds}.")];
+        let critical = self.verdict.critical_findings.iter();
+        let critical = critical.filter(|_| dispute.state == DisputeState::Resolved);
+        let critical = critical.filter(|finding| finding.ids().any(|id| Some(id) == dispute.about.as_ref()));
+        note.extend(critical.flat_map(|finding| finding.moves(self.log, &format!("[{about}]"))));
         let text = match known.map(|known| (known, &known.topic)) {
             Some((_, DisputeTopic::Dimension(_))) => format!("The score of {}", spoken(&dispute.topic)),
             Some((known, DisputeTopic::Finding(_))) => {
@@ -451,7 +505,42 @@ impl PanelReport<'_> {
                 dispute.topic.clone()
             }
         };
-        ReportItem { who: Some(format!("[{}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
+        note.extend(known.into_iter().flat_map(|known| self.settlement(known)));
+        let same = dispute.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
+        ReportItem { who: Some(format!("[{}{same}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
+    }
+
+    /// Who gave up a side of a point, and which scores of a dimension moved until it was settled.
+    fn settlement(&self, dispute: &PanelDispute) -> Vec<String> {
+        // Only positions settle whether a finding is critical.
+        let is_finding = matches!(dispute.topic, DisputeTopic::Finding(_));
+        let given_up = dispute.given_up.iter().map(|(place, round, words)| {
+            let who = self.log.ids(&[*place]).join("");
+            let told = match (is_finding, words.is_empty()) {
+                (true, true) => format!("{who} concedes it in round {round}"),
+                (true, false) => format!("{who} concedes in round {round}: {words}"),
+                (false, true) => format!("{who} gave up its side in round {round}"),
+                (false, false) => format!("{who} gave up its side in round {round} and concedes: {words}"),
+            };
+            sentence(&told)
+        });
+        let mut told: Vec<String> = given_up.collect();
+        let DisputeTopic::Dimension(at) = dispute.topic else { return told };
+        let was_open = |(_, open): &(_, &bool)| **open && dispute.is_resolved();
+        let rounds = self.log.rounds.iter().zip(self.log.rounds.iter().skip(1));
+        for ((before, after), _) in rounds.zip(&dispute.open_after).filter(was_open) {
+            for (judge, (then, now)) in
+                self.log.judges.iter().zip(before.standings.iter().zip(&after.standings))
+            {
+                let scores =
+                    then.dimensions.get(at).zip(now.dimensions.get(at)).filter(|(then, now)| then != now);
+                told.extend(scores.map(|(then, now)| {
+                    let [then, now] = [then, now].map(|score| figure(*score));
+                    format!("{} went from {then} to {now} in round {}.", judge.id, after.number)
+                }));
+            }
+        }
+        told
     }
 
     /// The dimensions by judge. One row for each dimension, so that seven judges fit.
@@ -464,10 +553,10 @@ impl PanelReport<'_> {
         for (key, agreement) in &self.verdict.dimension_consensus {
             let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
             let scores = scores.map(|score| score.map(figure).unwrap_or_default());
-            let figures = [agreement.average, agreement.range].map(figure);
+            let figures = [wording::score(agreement.average), figure(agreement.range)];
             rows.push(std::iter::once(spoken(key)).chain(scores).chain(figures).collect());
         }
-        let weights = self.verdict.rubric.iter().map(|d| format!("{} {}", spoken(&d.key), figure(d.weight)));
+        let weights = self.verdict.rubric.iter().map(|d| format!("{} {}", spoken(&d.key), d.weight));
         let needed = figure(self.verdict.thresholds.dimension_range);
         let line = format!(
             "Consensus needs {needed} or less apart. Weights: {}.",
@@ -483,7 +572,7 @@ impl PanelReport<'_> {
         for (name, round) in &self.verdict.debate_metrics.rounds {
             items.extend(round.score_changes.iter().flatten().map(|change| ReportItem {
                 who: Some(change.judge.clone()),
-                text: format!("{:+} in {}: {}", change.delta, spoken(name), change.reason),
+                text: format!("{:+?} in {}: {}", change.delta, spoken(name), change.reason),
                 note: None,
             }));
         }
@@ -498,7 +587,7 @@ impl PanelReport<'_> {
         let usd = metrics.cost.estimated_usd;
         let usd = usd.map_or("price unknown".to_owned(), |usd| format!("{} in all", dollars(usd)));
         let line = format!(
-            "{} resolved, {} open; {}, {usd}.",
+            "In the end {} resolved and {} open; {}, {usd}.",
             counted(evolution.disputes_resolved as u64, "dispute"),
             evolution.disputes_remaining,
             counted(metrics.cost.judge_calls as u64, "judge call")
@@ -519,7 +608,7 @@ impl PanelReport<'_> {
         GateReport {
             ruling,
             verdict: status.map(|_| self.status().2.to_owned()),
-            meaning: format!("{}. {}", self.go_line(), self.why()),
+            meaning: format!("{}. {} {}", self.go_line(), self.gate_sentence(fail_on), self.why()),
             target: self.log.title(),
             path: self.log.packet.paths().next().map(str::to_owned),
             fails_on_warn: fail_on == PanelFailOn::Yellow,
@@ -530,21 +619,26 @@ impl PanelReport<'_> {
     }
 
     fn gate_finding(&self, finding: &CriticalFindingRecord) -> GateFinding {
-        let place = self.log.packet.locate(&finding.evidence).filter(|_| !finding.unverified);
+        let place = evidence_lines(self.log, &finding.evidence).filter(|_| !finding.unverified);
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let dropped = finding.state == FindingState::Withdrawn;
+        let judges = self.log.judges.iter().map(|judge| judge.id);
+        let behind = judges.filter(|id| finding.raised_by.iter().chain(&finding.held_by).any(|by| by == id));
+        let mut remarks = vec![format!("{}.", self.state(finding))];
+        remarks.extend(finding.moves(self.log, "it"));
         GateFinding {
-            severity: if dropped { GateSeverity::Minor } else { GateSeverity::Critical },
-            description: finding.finding.clone(),
+            severity: if finding.state.is_held() { GateSeverity::Critical } else { GateSeverity::Minor },
+            description: sentence(&finding.finding),
             category: None,
             recommendation: text(&finding.fix),
             location: text(&finding.evidence),
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().and_then(|place| place.line),
             end_line: place.and_then(|place| place.end_line),
-            judges: finding.raised_by.clone(),
-            dropped_by: if dropped { finding.raised_by.clone() } else { Vec::new() },
-            dropped,
+            judges: behind.map(str::to_owned).collect(),
+            remarks,
+            // The remarks say who gave it up and when.
+            dropped_by: Vec::new(),
+            dropped: false,
             unverified: finding.unverified,
         }
     }
@@ -573,20 +667,20 @@ pub(super) fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSecti
     (!is_empty).then_some(section)
 }
 
-/// A text without the full stop that the sentence around it adds.
-pub(super) fn stop(text: &str) -> &str {
-    text.trim_end_matches('.')
-}
-
-/// What the judges of a side on a finding say. Their words need not repeat the side's name.
-fn side_words(side: &str, judges: &[&str], item: &AttentionItem) -> String {
-    let stand = side.to_lowercase();
+/// What the judges who think the same of a finding say. Their words need not repeat what that is.
+fn side_words(stand: &str, judges: &[&str], item: &AttentionItem) -> String {
     let views = item.views.iter().filter(|view| judges.contains(&view.judge_id.as_str()));
-    let said = views.map(|view| match view.view.strip_prefix(&format!("{stand}. ")) {
-        None if view.view == stand => view.judge_id.clone(),
-        words => format!("{}: {}", view.judge_id, stop(words.unwrap_or(&view.view))),
+    let (silent, speaking): (Vec<_>, Vec<_>) = views.partition(|view| view.view == stand);
+    let said = speaking.iter().map(|view| {
+        let words = view.view.strip_prefix(&format!("{stand}. ")).unwrap_or(&view.view);
+        (view.judge_id.as_str(), words)
     });
-    said.collect::<Vec<_>>().join("; ")
+    let silent = silent.iter().map(|view| view.judge_id.as_str()).collect::<Vec<_>>().join(", ");
+    match in_turn(said) {
+        None => silent,
+        Some(said) if silent.is_empty() => said,
+        Some(said) => format!("{said} Also {silent}."),
+    }
 }
 
 /// A table for each round that is over.
@@ -620,7 +714,7 @@ fn round_rows(log: &PanelLog<'_>, round: &PanelRound) -> Vec<Vec<String>> {
     let mut rows = vec![head];
     for (place, (judge, standing)) in log.judges.iter().zip(&round.standings).enumerate() {
         let change = log.score_change(place, round.number);
-        let change = change.map_or(String::new(), |change| format!(" ({change:+})"));
+        let change = change.map_or(String::new(), |change| format!(" ({change:+?})"));
         let absent = if standing.present { "" } else { " (carried)" };
         let score = format!("{}{change}{absent}", figure(standing.score));
         let mut row = vec![judge.id.to_owned(), judge.stance.as_str().to_owned(), score];
@@ -648,22 +742,6 @@ fn column_heads(keys: Vec<&str>) -> Vec<String> {
     if distinct.len() == heads.len() { heads } else { keys.into_iter().map(spoken).collect() }
 }
 
-/// A judge's statement as a record: what the seed's template has before the judge's own words, and those.
-#[derive(Serialize)]
-struct StatementRecord<'a> {
-    judge_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stance: Option<JudgeStance>,
-    round: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_final: Option<bool>,
-    timestamp: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score_changed: Option<bool>,
-    #[serde(flatten)]
-    said: Map<String, Value>,
-}
-
 /// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields.
 fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
     let record = |stem: String, body: Value| SavedRecord {
@@ -676,10 +754,7 @@ fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
     for round in &log.rounds {
         for judge in &log.judges {
             if let Some(body) = statement_record(log, judge, round)? {
-                records.push(record(
-                    format!("round-{}-{}", round.number, judge.id),
-                    serde_json::to_value(body)?,
-                ));
+                records.push(record(format!("round-{}-{}", round.number, judge.id), Value::Object(body)));
             }
         }
     }
@@ -691,39 +766,31 @@ fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
     Ok(records)
 }
 
-fn statement_record<'a>(
+/// A judge's statement as a record: what the seed's template has before the judge's own words, and those.
+fn statement_record(
     log: &PanelLog<'_>,
-    judge: &PanelJudge<'a>,
+    judge: &PanelJudge<'_>,
     round: &PanelRound,
-) -> Result<Option<StatementRecord<'a>>, Corrupt> {
-    let Some(mut said) = judge.said(round.phase) else { return Ok(None) };
-    let (mut stance, mut is_final, mut score_changed) = (None, None, None);
-    let raised = match &mut said {
-        JudgeStatement::Position(statement) => {
-            stance = Some(judge.stance);
-            &mut statement.critical_findings[..]
-        }
-        JudgeStatement::Rebuttal(rebuttal) => {
-            score_changed = Some(rebuttal.is_changed());
-            rebuttal.score_changed = None;
-            &mut rebuttal.critical_findings[..]
-        }
-        JudgeStatement::Final(_) => {
-            is_final = Some(true);
-            &mut []
-        }
+) -> Result<Option<Map<String, Value>>, Corrupt> {
+    let Some(said) = judge.said(round.phase) else { return Ok(None) };
+    let mut words = log.fields(&said)?;
+    words.shift_remove("score_changed");
+    let stance = matches!(said, JudgeStatement::Position(_)).then(|| judge.stance.as_str().into());
+    let is_final = matches!(said, JudgeStatement::Final(_)).then_some(true.into());
+    let score_changed = match &said {
+        JudgeStatement::Rebuttal(said) => Some(said.is_changed().into()),
+        JudgeStatement::Position(_) | JudgeStatement::Final(_) => None,
     };
-    // A critical finding blocks consensus even where its judge did not say so.
-    for raised in raised {
-        raised.blocks_consensus.get_or_insert(raised.severity == FindingSeverity::Critical);
-    }
-    Ok(Some(StatementRecord {
-        judge_id: judge.id,
-        stance,
-        round: round.number,
-        is_final,
-        timestamp: timestamps::later(&log.debate.brief.created_at, round.ended_at_ms),
-        score_changed,
-        said: log.fields(&said)?,
-    }))
+    let timestamp = timestamps::later(&log.debate.brief.created_at, round.ended_at_ms);
+    let known = [
+        ("judge_id", Some(judge.id.into())),
+        ("stance", stance),
+        ("round", Some(round.number.into())),
+        ("is_final", is_final),
+        ("timestamp", Some(timestamp.into())),
+        ("score_changed", score_changed),
+    ];
+    let known =
+        known.into_iter().filter_map(|(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?)));
+    Ok(Some(known.chain(words).collect()))
 }

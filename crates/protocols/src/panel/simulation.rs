@@ -80,11 +80,10 @@ fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSi
         dimension_scores: dimension_scores(ask, side),
         position_statement: seat.stated(side),
         key_claims: vec![KeyClaim {
-            id: None,
             claim: side.claim().to_owned(),
             evidence: side.citation().to_owned(),
             confidence,
-            unverified: None,
+            ..KeyClaim::default()
         }],
         ..PositionStatement::default()
     }

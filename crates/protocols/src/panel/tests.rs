@@ -266,7 +266,7 @@ fn first_positions_are_adopted_refuted_or_dissent() {
         "moved by 0.5, not at all, by 2.5"
     );
     assert!(outcome.positions[2].reason.contains(
-        "in round 2 [A2] is right about line 3; in round 3 gives no reason; its score went from 2 to 4.5"
+        "its score went from 2.0 to 4.5. In round 2: [A2] is right about line 3. In round 3: gives no reason."
     ));
     assert!(outcome.dissent.is_empty());
 
@@ -288,15 +288,19 @@ fn a_judge_who_moved_but_stays_in_the_minority_dissents() {
     assert_eq!((&dissent["judge_id"], &dissent["score"]), (&json!("judge-3"), &json!(2.5)));
     assert_eq!(dissent["position"], "In the end 2.5.");
     let reason = dissent["reason"].as_str().unwrap();
-    let moved = "its judge moved and still scores lower than the majority (2.5 against 4.1): in round 2 [A2] is right";
-    assert!(reason.starts_with(moved) && reason.ends_with("its score went from 1 to 2.5"), "{reason}");
+    let moved = "its judge moved and still scores lower than the majority (2.5 against 4.1); its score went from 1.0 to 2.5. In round \
+                 2: [A2] is right";
+    assert!(reason.starts_with(moved), "{reason}");
     assert!(outcome.positions[2].position.contains("I give it 1."));
     for (scores, reason) in [
         (
             [2.0, 2.2, 2.9],
-            "its judge scores higher than the majority (2.9 against 2.1; both are RED); its score stayed at 2.9",
+            "its judge scores higher than the majority (2.9 against 2.1; weighted 2.9 against 2.1, both RED); its score stayed at 2.9",
         ),
-        ([4.0, 4.2, 3.0], "its judge scores lower than the majority (3 against 4.1); its score stayed at 3"),
+        (
+            [4.0, 4.2, 3.0],
+            "its judge scores lower than the majority (3.0 against 4.1); its score stayed at 3.0",
+        ),
     ] {
         let outcome = scored(&[], &[&scores[..1], &scores[1..2], &scores[2..]]);
         assert_eq!(outcome.positions[2].reason, reason);
@@ -361,11 +365,11 @@ fn every_round_that_is_over_has_a_table() {
     let tables = Panel.view(&debate).unwrap().round_summaries;
     assert_eq!(tables.iter().map(|table| table.after_phases).collect::<Vec<_>>(), [1, 2, 3]);
     let RoundSummary { title, rows, .. } = &tables[1];
-    assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
+    assert_eq!(title, "Round 2: mean 3.83, range 2.0, no consensus");
     assert_eq!(rows[0], ["Judge", "Stance", "Score", "problem", "archit.", "risk", "implem.", "feasib."]);
-    assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);
+    assert_eq!(rows[1][..4], ["judge-1", "neutral", "3.0 (+1.0)", "3.0"]);
     assert_eq!(rows[2][..4], ["judge-2", "for", "3.5 (carried)", "3.5"]);
-    assert_eq!(rows[4][..4], ["range", "", "2", "2"]);
+    assert_eq!(rows[4][..4], ["range", "", "2.0", "2.0"]);
 }
 
 /// The typed verdict and the JSON of the outcome are the same thing.

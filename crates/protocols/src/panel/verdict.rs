@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
 use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
-use super::findings::{self, CriticalFindingRecord};
+use super::findings::{self, CriticalFindingRecord, PointStands};
 use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
@@ -28,6 +28,9 @@ pub struct PanelVerdict {
     pub recommendations: Vec<PanelRecommendation>,
     /// What was judged.
     pub feature: String,
+    /// What the person wants to know, where they asked a question of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// Null without a verdict, like the score. Never GREEN with a critical finding that anybody holds.
     pub status: Option<PanelStatus>,
     /// The mean of the judges' weighted dimension scores.
@@ -148,6 +151,9 @@ pub struct JudgeResult {
     pub carried: Vec<u32>,
     /// Its last assessment.
     pub position: String,
+    /// What it last answered to the person's question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_to_question: Option<String>,
 }
 
 /// A judge's dimension scores after a round.
@@ -176,10 +182,11 @@ pub struct JudgePosition {
 }
 
 /// A finding of the verdict, with the judges whose it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct PanelFinding {
     pub finding: String,
-    pub priority: FindingSeverity,
+    /// Null for a dispute, because no judge gave it one.
+    pub priority: Option<FindingSeverity>,
     /// Their ids, or `all`.
     pub source_judges: Vec<String>,
     pub action_required: bool,
@@ -190,6 +197,27 @@ pub struct PanelFinding {
     pub same_as: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
+    /// Of a finding below CRITICAL, like the fix and the stands. `critical_findings` has those of the others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fix: String,
+    #[serde(flatten)]
+    pub stands: PointStands,
+}
+
+impl From<JudgeResult> for JudgePosition {
+    fn from(JudgeResult { judge_id, stance, score, position, .. }: JudgeResult) -> Self {
+        Self { judge_id, stance, score, position }
+    }
+}
+
+impl PanelFinding {
+    /// Whether a finding below CRITICAL is held by nobody any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        let stands = &self.stands;
+        stands.accepted_by.is_empty() && self.source_judges.iter().all(|id| stands.given_up_by.contains(id))
+    }
 }
 
 impl PanelVerdict {
@@ -213,8 +241,8 @@ impl PanelVerdict {
     }
 
     /// The critical findings that somebody holds in the end.
-    pub(super) fn held_findings(&self) -> impl Iterator<Item = &CriticalFindingRecord> {
-        self.critical_findings.iter().filter(|finding| finding.state != FindingState::Withdrawn)
+    pub(crate) fn held_findings(&self) -> impl Iterator<Item = &CriticalFindingRecord> {
+        self.critical_findings.iter().filter(|finding| finding.state.is_held())
     }
 }
 
@@ -245,6 +273,7 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
         },
         recommendations: follow_up::recommendations(log, summary.as_ref()),
         feature: log.feature(),
+        question: log.question().map(str::to_owned),
         status,
         weighted_score: weighted.map(rounded),
         bands: log.bands,
@@ -313,7 +342,7 @@ fn verdict_decision(
             score_range: score_range(),
             confidence: ConfidenceLevel::Low,
             balanced_assessment: opinion("## Assessment without a Majority", &log.places(), first),
-            positions: log.judges.iter().zip(&scores).map(|(judge, score)| position(judge, *score)).collect(),
+            positions: judge_results(log).into_iter().map(JudgePosition::from).collect(),
             scores,
         }),
         PanelDecision::None => VerdictDecision::None(MissingVerdict {
@@ -338,11 +367,6 @@ fn confidence_cap(log: &PanelLog<'_>) -> ConfidenceLevel {
     }
 }
 
-fn position(judge: &PanelJudge<'_>, score: f64) -> JudgePosition {
-    let (judge_id, position) = (judge.id.to_owned(), judge.position().to_owned());
-    JudgePosition { judge_id, stance: judge.stance, score, position }
-}
-
 /// What the judges say in the end, marked as their own words, under the seed's heading.
 fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
     let judges = places.iter().filter_map(|place| log.judges.get(*place));
@@ -359,8 +383,14 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
         .map(|(place, (judge, standing))| {
             let rounds = || log.rounds.iter().filter(|round| round.number <= last.number);
             let absent = |round: &&PanelRound| round.standings.get(place).is_some_and(|s| !s.present);
-            let by_round = rounds()
-                .filter_map(|round| Some(round_dimensions(log, round, judge, round.standings.get(place)?)));
+            let by_round = rounds().filter_map(|round| {
+                let carried = log.rubric.keys().filter(|key| judge.dimension(round.phase, key).is_none());
+                Some(RoundDimensionScores {
+                    round: round.number,
+                    dimension_scores: by_dimension(log, round.standings.get(place)?),
+                    carried: carried.map(str::to_owned).collect(),
+                })
+            });
             JudgeResult {
                 judge_id: judge.id.to_owned(),
                 stance: judge.stance,
@@ -372,6 +402,7 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
                 weighted: rounded(log.rubric.weighted(&standing.dimensions)),
                 carried: rounds().filter(absent).map(|round| round.number).collect(),
                 position: judge.position().to_owned(),
+                answer_to_question: judge.answer().map(str::to_owned),
             }
         })
         .collect()
@@ -381,35 +412,24 @@ fn by_dimension(log: &PanelLog<'_>, standing: &JudgeStanding) -> IndexMap<String
     log.rubric.keys().map(str::to_owned).zip(standing.dimensions.iter().copied()).collect()
 }
 
-fn round_dimensions(
-    log: &PanelLog<'_>,
-    round: &PanelRound,
-    judge: &PanelJudge<'_>,
-    standing: &JudgeStanding,
-) -> RoundDimensionScores {
-    let carried = log.rubric.keys().filter(|key| judge.dimension(round.phase, key).is_none());
-    RoundDimensionScores {
-        round: round.number,
-        dimension_scores: by_dimension(log, standing),
-        carried: carried.map(str::to_owned).collect(),
-    }
-}
-
 /// The critical findings in a state, with the judges who hold them.
 fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<PanelFinding> {
     let findings = findings.iter().filter(|finding| finding.state == state);
     findings
         .map(|finding| PanelFinding {
             finding: finding.finding.clone(),
-            priority: FindingSeverity::Critical,
+            priority: Some(FindingSeverity::Critical),
             source_judges: match state {
                 FindingState::Adopted => vec!["all".to_owned()],
-                FindingState::Disputed | FindingState::Withdrawn => finding.held_by.clone(),
+                FindingState::Disputed | FindingState::Lowered | FindingState::Withdrawn => {
+                    finding.held_by.clone()
+                }
             },
             action_required: true,
             id: Some(finding.finding_id.clone()),
             same_as: finding.same_as.clone(),
             unverified: finding.unverified,
+            ..PanelFinding::default()
         })
         .collect()
 }
@@ -422,7 +442,7 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
     let open = disputes.iter().filter(|dispute| dispute.state == DisputeState::Open && !is_finding(dispute));
     let open = open.map(|dispute| PanelFinding {
         finding: dispute.topic.clone(),
-        priority: FindingSeverity::Medium,
+        priority: None,
         source_judges: match dispute.raised_by.as_slice() {
             [] => vec!["all".to_owned()],
             judges => judges.to_vec(),
@@ -430,7 +450,7 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
         action_required: false,
         id: Some(dispute.dispute_id.clone()),
         same_as: dispute.same_as.clone(),
-        unverified: false,
+        ..PanelFinding::default()
     });
     in_state(findings, FindingState::Disputed).into_iter().chain(open).collect()
 }
@@ -442,8 +462,10 @@ fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     for (finding, group) in all.iter().zip(groups).skip(log.findings.len()) {
         let first = all.get(group).map(|first| first.id.clone()).filter(|first| *first != finding.id);
         if let Some(same) = found.iter_mut().find(|other| other.id.is_some() && other.id == first) {
-            same.priority = same.priority.min(finding.severity);
-            same.unverified &= finding.is_unverified;
+            same.priority = same.priority.min(Some(finding.severity));
+            if same.unverified && !finding.is_unverified {
+                (same.evidence, same.unverified) = (finding.evidence.clone(), false);
+            }
             same.source_judges.extend(log.ids(&finding.raisers()));
             same.source_judges.sort_unstable();
             same.source_judges.dedup();
@@ -452,16 +474,22 @@ fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
         }
         found.push(PanelFinding {
             finding: finding.finding.clone(),
-            priority: finding.severity,
+            priority: Some(finding.severity),
             source_judges: log.ids(&finding.raisers()),
-            action_required: false,
             id: Some(finding.id.clone()),
             same_as: first.into_iter().collect(),
             unverified: finding.is_unverified,
+            evidence: finding.evidence.clone(),
+            fix: finding.fix.clone(),
+            ..PanelFinding::default()
         });
     }
-    found.iter_mut().for_each(|finding| finding.action_required = finding.priority == FindingSeverity::High);
-    found.sort_by_key(|finding| finding.priority);
+    for finding in &mut found {
+        let ids: Vec<&str> = finding.id.iter().chain(&finding.same_as).map(String::as_str).collect();
+        finding.stands = PointStands::of(log, &ids);
+        finding.action_required = finding.priority == Some(FindingSeverity::High) && !finding.is_given_up();
+    }
+    found.sort_by_key(|finding| (finding.is_given_up(), finding.priority));
     found
 }
 

@@ -16,7 +16,7 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::attached_context::attached_section;
+use crate::attached_context::has_attached;
 use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::prompt::{self, PromptSet, new_ask};
 use crate::quotes::QuotedTexts;
@@ -184,7 +184,6 @@ pub(crate) struct AnswerPromptContext {
     question: String,
     interjections: Vec<String>,
     files: Vec<String>,
-    context: Option<String>,
 }
 
 impl AnswerPromptContext {
@@ -192,13 +191,11 @@ impl AnswerPromptContext {
         let quoted = QuotedTexts::anonymous(&debate.brief);
         let files = debate.brief.files.iter().filter(|file| file.part.is_none());
         let files: Vec<String> = files.map(|file| quoted.quote(&file.path, &file.text)).collect();
-        let context = attached_section(&debate.brief, &quoted);
         Self {
-            rule: (!files.is_empty() || context.is_some()).then(|| quoted.rule()),
+            rule: (!files.is_empty() || has_attached(&debate.brief)).then(|| quoted.rule()),
             question: quoted.person(&debate.brief.question),
             interjections: debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
             files,
-            context,
         }
     }
 }

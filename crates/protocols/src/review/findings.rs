@@ -2,17 +2,16 @@
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
 use agon_core::ReplyFault;
-use agon_core::wording::{excerpt, spoken};
+use agon_core::wording::{excerpt, sentence, spoken};
 use serde::Serialize;
 
 use super::ReviewPhase;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::packet::line_text;
 use super::replies::{
-    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus,
-    OwnStatus, SecondVerdict,
+    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict,
+    OtherFindingStatus, OtherStatus, OwnStatus, SecondVerdict,
 };
-use super::report::sentence;
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
 use crate::tools::{SourceCitation, cited_item, named_items};
@@ -63,8 +62,21 @@ pub struct ReviewFinding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptedFinding {
     pub judge: String,
+    /// The ids of the reports that it accepts.
+    pub ids: Vec<String>,
+    /// How severe it is to the judge, where it says so.
+    pub severity: Option<FindingSeverity>,
+    /// Whether one of these reports is of another severity.
+    pub weighs_otherwise: bool,
     /// In whole sentences; empty if it gives no reason.
     pub reason: String,
+}
+
+impl AcceptedFinding {
+    /// How severe the finding is to the judge, after "accepts" or "accepted": " as minor".
+    pub(super) fn as_severity(&self) -> String {
+        self.severity.map_or(String::new(), |severity| format!(" as {}", severity.as_str()))
+    }
 }
 
 /// A judge's objection to a finding.
@@ -81,6 +93,9 @@ pub struct OtherWording {
     pub judge: String,
     /// How severe its judge thinks it is.
     pub severity: FindingSeverity,
+    /// How severe it was when it was reported.
+    #[serde(skip)]
+    pub raised_as: FindingSeverity,
     pub description: String,
     pub location: Option<String>,
     /// What its judge advises.
@@ -406,11 +421,13 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     let accepted_by = judges(&|judge| !has_raised(judge) && accepts(judge));
     let disputes = log.judges.iter().filter(|judge| !has_raised(judge));
     let disputes = disputes.flat_map(|judge| {
-        let said = answers(judge, OtherStatus::Dispute, reports);
+        let said = answers(judge, OtherStatus::Dispute, reports).map(|said| said.reason.trim());
         said.map(|reason| DisputedFinding { judge: judge.seat.id.clone(), reason: reason.to_owned() })
     });
     let disputed_by: Vec<DisputedFinding> = disputes.collect();
-    let answers = reports.iter().filter_map(|raised| own_answer(raised, !disputed_by.is_empty())).collect();
+    let unverified = named.is_some_and(|finding| !is_found(log, finding));
+    let is_doubted = unverified || !disputed_by.is_empty();
+    let answers = reports.iter().filter_map(|raised| own_answer(log, raised, is_doubted)).collect();
     let mut rounds: Vec<u32> = reports.iter().map(|raised| raised.round).collect();
     rounds.dedup();
     Some(ReviewFinding {
@@ -422,7 +439,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
             recommendation: all().find_map(|finding| finding.recommendation.clone()),
             ..spoken.finding.clone()
         },
-        unverified: named.is_some_and(|finding| !is_found(log, finding)),
+        unverified,
         line: at.as_ref().and_then(|place| place.line),
         end_line: at.as_ref().and_then(|place| place.end_line),
         file: at.map(|place| place.file),
@@ -446,43 +463,57 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
 /// Everybody who accepts one of these reports, with all the reasons given.
 fn acceptances(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Vec<AcceptedFinding> {
     let acceptance = |judge: &ReviewJudge<'_>| {
-        let said: Vec<&str> = answers(judge, OtherStatus::Accept, reports).collect();
-        let mut reasons: Vec<String> =
-            said.iter().filter(|reason| !reason.is_empty()).map(|reason| sentence(reason)).collect();
+        let said: Vec<&OtherFindingStatus> = answers(judge, OtherStatus::Accept, reports).collect();
+        let severity = said.iter().find_map(|said| said.severity);
+        let accepted = reports.iter().filter(|raised| said.iter().any(|said| is_id(&said.id, &raised.id)));
+        let own = reports.iter().filter(|raised| raised.seat == judge.seat.id);
+        let worst_own = own.map(|raised| raised.finding.severity).min();
+        let weighs_otherwise = accepted.clone().any(|raised| {
+            let theirs = raised.finding.severity;
+            severity.is_some_and(|said| said != theirs)
+                || worst_own.is_some_and(|own| severity.unwrap_or(theirs) != own)
+        });
+        let ids = accepted.map(|raised| raised.id.clone()).collect();
+        let reasons = said.iter().map(|said| said.reason.trim()).filter(|reason| !reason.is_empty());
+        let mut reasons: Vec<String> = reasons.map(sentence).collect();
         reasons.dedup();
-        let accepted = AcceptedFinding { judge: judge.seat.id.clone(), reason: reasons.join(" ") };
-        (!said.is_empty()).then_some(accepted)
+        let (judge, reason) = (judge.seat.id.clone(), reasons.join(" "));
+        (!said.is_empty()).then_some(AcceptedFinding { judge, ids, severity, weighs_otherwise, reason })
     };
     log.judges.iter().filter_map(acceptance).collect()
 }
 
-/// The reasons of a judge that accepts or disputes one of these reports.
+/// What a judge says that accepts or disputes one of these reports.
 fn answers<'j>(
     judge: &'j ReviewJudge<'_>,
     status: OtherStatus,
     reports: &[&RaisedFinding],
-) -> impl Iterator<Item = &'j str> {
+) -> impl Iterator<Item = &'j OtherFindingStatus> {
     let is_meant = |id: &str| reports.iter().any(|raised| raised.round == 1 && is_id(id, &raised.id));
     let others = judge.second.iter().flat_map(|(second, _)| &second.others);
-    others.filter(move |other| other.status == status && is_meant(&other.id)).map(|other| other.reason.trim())
+    others.filter(move |other| other.status == status && is_meant(&other.id))
 }
 
 fn other_wording(raised: &RaisedFinding) -> OtherWording {
     let JudgeFinding { severity, description, location, recommendation, .. } = raised.finding.clone();
-    let (id, judge) = (raised.id.clone(), raised.seat.clone());
-    OtherWording { id, judge, severity, description, location, recommendation }
+    let (id, judge, raised_as) = (raised.id.clone(), raised.seat.clone(), raised.raised_as);
+    OtherWording { id, judge, severity, raised_as, description, location, recommendation }
 }
 
-/// What a judge said to its own finding in round 2, where that is news: another severity, a drop, or why it stands although it is
-/// disputed.
-fn own_answer(raised: &RaisedFinding, is_disputed: bool) -> Option<String> {
-    let answer = raised.answer.as_ref()?;
-    let (judge, reason) = (&raised.seat, answer.reason.trim());
+/// What a judge said to its own finding in round 2, where that is news: another severity, a drop, nothing at all, or why it stands
+/// although it is disputed or names a place that is not in the target. A dispute comes in the same round, so its answer is none to it.
+fn own_answer(log: &ReviewLog<'_>, raised: &RaisedFinding, is_doubted: bool) -> Option<String> {
+    let (id, judge) = (&raised.id, &raised.seat);
+    let Some(answer) = &raised.answer else {
+        let was_asked = raised.round == 1 && log.revised().any(|revised| revised.seat.id == *judge);
+        return was_asked.then(|| format!("{judge} did not list {id} among its own findings in round 2."));
+    };
+    let reason = answer.reason.trim();
     let (was, now) = (raised.raised_as.as_str(), raised.finding.severity.as_str());
     let what = match answer.status {
-        OwnStatus::Drop => format!("Dropped in round 2 by {judge}"),
-        OwnStatus::Change if was != now => format!("{judge} changed it from {was} to {now} in round 2"),
-        _ if is_disputed => format!("{judge} keeps it"),
+        OwnStatus::Drop => format!("{judge} dropped {id} in round 2"),
+        OwnStatus::Change if was != now => format!("{judge} changed {id} from {was} to {now} in round 2"),
+        _ if is_doubted => format!("{judge} kept {id} in round 2"),
         _ => return None,
     };
     Some(if reason.is_empty() { format!("{what}.") } else { format!("{what}: {}", sentence(reason)) })

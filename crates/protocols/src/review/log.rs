@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use agon_core::wording::excerpt;
 use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,11 +51,11 @@ pub(super) struct RaisedFinding {
     pub(super) id: String,
     pub(super) seat: String,
     pub(super) round: u32,
-    /// With the severity that its judge gives it in the verdict that counts.
+    /// With the severity that its judge gives it in the end.
     pub(super) finding: JudgeFinding,
     /// The severity with which it was raised.
     pub(super) raised_as: FindingSeverity,
-    /// What its judge says to it, by its id, in a round 2 that counts.
+    /// What its judge says to it in round 2, by its id.
     pub(super) answer: Option<OwnFindingStatus>,
 }
 
@@ -99,23 +100,34 @@ impl<'a> ReviewJudge<'a> {
         verdicts.is_some_and(|(first, (second, _))| first.verdict != second.now.verdict)
     }
 
-    /// The answer of round 2, unless it was reverted.
-    pub(super) fn counted_second(&self) -> Option<&SecondVerdict> {
-        self.second.as_ref().filter(|_| !self.is_reverted).map(|(second, _)| second)
-    }
-
-    /// What the judge says to its own finding of this id in a round 2 that counts. Two answers that contradict each other say nothing.
+    /// What the judge says to its own finding of this id in round 2. Two answers that contradict each other say nothing.
     fn own_status(&self, id: &str) -> Option<&OwnFindingStatus> {
-        let mut own = self.counted_second()?.own.iter().filter(|own| findings::is_id(&own.id, id));
+        let (second, _) = self.second.as_ref()?;
+        let mut own = second.own.iter().filter(|own| findings::is_id(&own.id, id));
         let first = own.next()?;
         own.all(|other| (other.status, other.severity) == (first.status, first.severity)).then_some(first)
     }
 
     /// The verdict that counts, and its round: that of round 2, unless there is none or it was reverted.
     pub(super) fn counted(&self) -> Option<(CountedRound, &FirstVerdict)> {
+        let last = self.last()?;
+        match &self.second {
+            Some(_) if !self.is_reverted => Some((CountedRound::R2, last)),
+            _ => Some((CountedRound::R1, self.first.as_ref()?)),
+        }
+    }
+
+    /// The verdict that the judge holds at the end, even where it was reverted.
+    pub(super) fn last(&self) -> Option<&FirstVerdict> {
         let first = self.first.as_ref()?;
-        let second = self.counted_second().map(|second| (CountedRound::R2, &second.now));
-        Some(second.unwrap_or((CountedRound::R1, first)))
+        Some(self.second.as_ref().map_or(first, |(second, _)| &second.now))
+    }
+
+    /// What it cites for a change of verdict although that does not verify.
+    pub(super) fn unverified_cause(&self) -> Option<String> {
+        let (second, _) = self.second.as_ref().filter(|_| self.is_weak_flip)?;
+        let cited = shown_citation(&second.changed_because.as_ref()?.sentence());
+        (!cited.is_empty()).then_some(cited)
     }
 
     /// The same without its round.
@@ -190,11 +202,11 @@ impl<'a> ReviewLog<'a> {
         self.findings.iter().filter(move |raised| raised.round == 1 && (raised.seat == seat) == is_own)
     }
 
-    /// The findings of a judge that stand in the verdict that counts.
+    /// The findings of a judge that stand in the end.
     pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> impl Iterator<Item = &JudgeFinding> {
-        let (seat, rounds) = (judge.seat.id.clone(), if judge.counted_second().is_some() { 2 } else { 1 });
-        let own = self.findings.iter().filter(move |raised| raised.seat == seat && raised.round <= rounds);
-        own.filter(|raised| !raised.is_dropped()).map(|raised| &raised.finding)
+        let seat = judge.seat.id.clone();
+        let own = self.findings.iter().filter(move |raised| raised.seat == seat && !raised.is_dropped());
+        own.map(|raised| &raised.finding)
     }
 
     pub(super) fn brief(&self) -> &'a Brief {
@@ -289,6 +301,12 @@ fn raised_findings(judges: &[ReviewJudge<'_>]) -> Vec<RaisedFinding> {
         }
     }
     raised
+}
+
+/// A citation on one line, and no longer than a reader needs to find it.
+pub(super) fn shown_citation(text: &str) -> String {
+    const CITED_CHARS_MAX: usize = 160;
+    excerpt(&text.split_whitespace().collect::<Vec<_>>().join(" "), CITED_CHARS_MAX)
 }
 
 fn reply_in<'a>(debate: &'a Debate, phase: ReviewPhase, seat: &str) -> Option<&'a Reply> {

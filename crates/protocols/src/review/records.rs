@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::findings::ReviewFinding;
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict};
-use super::report::non_empty;
-use super::verdict::{JudgeRecord, JudgedResult, ReviewRuling, ReviewVerdict};
+use super::report::{disputes, non_empty};
+use super::verdict::{JudgeRecord, JudgedResult, ReviewRuling, ReviewVerdict, footer_line};
 use super::{ReviewFailOn, packet};
 use crate::named_lists::name_key;
 
@@ -129,11 +129,11 @@ pub(super) fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: 
     GateReport {
         ruling,
         verdict: word.map(|ruling| ruling.as_str().to_owned()),
-        meaning: meaning(log, judged, ruling, word),
+        meaning: format!("{}{}", meaning(log, judged, ruling, word), remarks(log, judged, word)),
         target: verdict.target.clone(),
         path: verdict.paths.first().cloned(),
         fails_on_warn: log.options.fail_on == ReviewFailOn::Warn,
-        footer: log.debate.outcome.as_ref().map(|_| verdict.footer.clone()),
+        footer: log.debate.outcome.as_ref().map(|_| footer_line(log, verdict)),
         judges: judges.map(|(judge, record)| gate_judge(log, judge, record)).collect(),
         findings,
     }
@@ -199,10 +199,29 @@ fn meaning(
     }
 }
 
+/// What a reader must know beside a ruling: verdicts that were reverted, and critical findings that do not block.
+fn remarks(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: Option<ReviewRuling>) -> String {
+    let reverted = log.judges.iter().filter(|judge| judge.is_reverted && ruling.is_some());
+    let reverted = reverted.filter_map(|judge| {
+        let (first, last) = (judge.first.as_ref()?.verdict.as_str(), judge.last()?.verdict.as_str());
+        let name = &judge.seat.id;
+        Some(format!(" {name} counts with its {first} of round 1: its move to {last} was not verified."))
+    });
+    let is_open = matches!(ruling, Some(ReviewRuling::Pass | ReviewRuling::Warn));
+    let critical = judged.findings.iter().filter(|found| is_open && !found.dropped);
+    let critical = critical.filter(|found| found.finding.severity == FindingSeverity::Critical);
+    let critical = match critical.count() {
+        0 => None,
+        1 => Some(" One critical finding stands.".to_owned()),
+        n => Some(format!(" {n} critical findings stand.")),
+    };
+    reverted.chain(critical).collect()
+}
+
 fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
     let counted = judge.counted().map(|(_, counted)| counted);
     let mut notes: Vec<String> = record.note.clone().into_iter().collect();
-    notes.extend(record.without_finding.then(|| "it names no finding".to_owned()));
+    notes.extend(record.without_finding.then(|| "it holds no finding".to_owned()));
     let no_verdict = || record.note.clone().unwrap_or_else(|| "gave no verdict".into());
     GateJudge {
         name: record.judge.clone(),
@@ -226,6 +245,7 @@ fn gate_finding(found: &ReviewFinding) -> GateFinding {
         end_line: found.end_line,
         unverified: found.unverified,
         judges: found.judges.clone(),
+        remarks: disputes(found).collect(),
         dropped_by: found.dropped_by.clone(),
         dropped: found.dropped,
         ..own_finding(&found.finding)
@@ -250,6 +270,7 @@ fn own_finding(finding: &JudgeFinding) -> GateFinding {
         end_line: None,
         unverified: false,
         judges: Vec::new(),
+        remarks: Vec::new(),
         dropped_by: Vec::new(),
         dropped: false,
     }

@@ -136,15 +136,15 @@ agon_core::option_words! {
 pub struct OwnFindingStatus {
     /// Which of your findings?
     pub id: String,
+    /// What speaks for it or against it now?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub reason: String,
     /// Does it stand? keep: as it is; change: with another severity; drop: it is no problem.
     pub status: OwnStatus,
     /// How severe is it now? Null unless you change it.
     #[serde(default)]
     pub severity: Option<FindingSeverity>,
-    /// Why?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
-    pub reason: String,
 }
 
 /// What a judge says to a finding of another, by its id.
@@ -152,12 +152,15 @@ pub struct OwnFindingStatus {
 pub struct OtherFindingStatus {
     /// Which finding?
     pub id: String,
-    /// Is it a problem? accept: you checked it and it is; dispute: you checked it and it is not.
-    pub status: OtherStatus,
-    /// Why? If you accept it and its severity is wrong, say that first.
+    /// What did you see when you checked it?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub reason: String,
+    /// Is it a problem? accept: you checked it and it is; dispute: you checked it and it is not.
+    pub status: OtherStatus,
+    /// How severe is it to you? Null if you dispute it or its severity is right.
+    #[serde(default)]
+    pub severity: Option<FindingSeverity>,
 }
 
 /// Two findings that are the same problem.
@@ -210,7 +213,7 @@ pub struct ChangeReason {
     /// What kind of evidence is it? code_location: a line of the target; missed_detail: words of the target, or another judge's finding;
     /// factual_error: something that you said in round 1 and that the target contradicts.
     pub kind: EvidenceKind,
-    /// What does the evidence point to: path:line, the id of a finding, or what contradicts you?
+    /// What does the evidence point to: path:line, the id of a finding, or what contradicts you? Empty for mere words of the target.
     #[schemars(length(max = 4000))]
     pub citation: String,
     /// Which words are the evidence? Copy them exactly; for factual_error, from what you said in round 1.

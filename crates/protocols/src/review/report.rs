@@ -1,16 +1,16 @@
 //! What readers see of a review: headline, outline, the table after each round, and who held which verdict.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{excerpt, heading};
+use agon_core::wording::{excerpt, heading, sentence};
 use agon_core::{
-    Ballot, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline, PositionChange,
-    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, RoundSummary, SeatPosition,
-    SeatVote, SectionKind, VerdictTone,
+    Ballot, CitableText, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline,
+    PositionChange, PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, RoundSummary,
+    SeatPosition, SeatVote, SectionKind, VerdictTone,
 };
 use serde_json::Value;
 
 use super::findings::{AcceptedFinding, OtherWording, ReviewFinding};
-use super::log::{ReviewJudge, ReviewLog};
+use super::log::{RaisedFinding, ReviewJudge, ReviewLog, shown_citation};
 use super::replies::{FindingSeverity, JudgeVerdict};
 use super::verdict::{self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewRuling};
 use super::{ReviewPhase, records, seats};
@@ -28,7 +28,7 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
     let dissent = verdict::final_dissent(log).into_iter();
     let dissent = dissent.map(|dissent| dissent_item(judged, dissent)).collect();
     let is_over = log.debate.outcome.is_some();
-    let footer = || part("Who was heard", vec![ReportBlock::Line(verdict.footer.clone())]);
+    let footer = || part("Who was heard", vec![ReportBlock::Line(verdict::footer_line(log, &verdict))]);
     DebateView {
         headline: headline(log, gate.as_ref()),
         outline: Outline { footer: is_over.then(footer), facts: count_note(log), ..outline },
@@ -41,7 +41,13 @@ pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
         checks: Vec::new(),
         gate,
         items: Vec::new(),
+        citable: log.findings.iter().map(citable).collect(),
     }
+}
+
+fn citable(raised: &RaisedFinding) -> CitableText {
+    let (id, seat, text) = (raised.id.clone(), raised.seat.clone(), raised.finding.description.clone());
+    CitableText { id, seat, round: raised.round, text, remark: None }
 }
 
 /// A dissent, with what its judge says to the findings that decided against it and that it accepts.
@@ -50,8 +56,8 @@ fn dissent_item(judged: Option<&JudgedResult>, dissent: ReviewDissent) -> Report
     for found in judged.into_iter().flat_map(|judged| deciding_findings(judged, &dissent.judge)) {
         let own = found.acceptances.iter().find(|said| said.judge == dissent.judge);
         if let Some(said) = own.filter(|said| !said.reason.is_empty()) {
-            let (ids, reason) = (found.ids.join(", "), shortened(&said.reason));
-            note = format!("{} On {ids}, which it accepts: {reason}", sentence(&note));
+            let (ids, severity, reason) = (said.ids.join(", "), said.as_severity(), shortened(&said.reason));
+            note = format!("{} On {ids}, which it accepts{severity}: {reason}", sentence(&note));
         }
     }
     ReportItem { who: Some(dissent.judge), text: dissent.position, note: Some(note) }
@@ -151,20 +157,21 @@ fn finding_item(found: &ReviewFinding, judges: usize) -> ReportItem {
     note.extend(advice.iter().map(|advice| format!("Advice: {}", sentence(advice))));
     note.push(found_by(found, judges));
     let mut advised: Vec<String> = advice.into_iter().collect();
-    for OtherWording { id, judge, severity, description, recommendation, .. } in &found.also {
-        let (severity, description) = (severity.as_str(), sentence(description));
-        note.push(format!("{judge} reports it as {id}, {severity}: {description}"));
+    for OtherWording { id, judge, severity, raised_as, description, recommendation, .. } in &found.also {
+        let severity = match severity == raised_as {
+            true => severity.as_str().to_owned(),
+            false => format!("{}, since round 2 {}", raised_as.as_str(), severity.as_str()),
+        };
+        note.push(format!("{judge} reports it as {id}, {severity}: {}", sentence(description)));
         let other = recommendation.as_deref().and_then(non_empty).filter(|_| !found.dropped);
         let other = other.filter(|other| !advised.iter().any(|advice| is_same_text(advice, other)));
         note.extend(other.iter().map(|other| format!("Its advice: {}", sentence(other))));
         advised.extend(other);
     }
     note.extend(acceptances(found));
-    note.extend(found.disputed_by.iter().map(|disputed| match disputed.reason.as_str() {
-        "" => format!("Disputed by {}.", disputed.judge),
-        reason => format!("Disputed by {}: {}", disputed.judge, sentence(reason)),
-    }));
+    // All of this is said in one round, so an answer after a dispute would look like one to it.
     note.extend(found.answers.iter().cloned());
+    note.extend(disputes(found));
     let dropped = if found.dropped { " (dropped)" } else { "" };
     ReportItem {
         who: Some(format!("{}{dropped}", found.ids.join(", "))),
@@ -184,14 +191,36 @@ fn found_by(found: &ReviewFinding, judges: usize) -> String {
     format!("Found by {who} in round 2{apart}{unread}.")
 }
 
-/// Who accepts a finding without having raised it, with the reasons given.
+/// Who disputes a finding, and why.
+pub(super) fn disputes(found: &ReviewFinding) -> impl Iterator<Item = String> {
+    found.disputed_by.iter().map(|disputed| match disputed.reason.as_str() {
+        "" => format!("Disputed by {}.", disputed.judge),
+        reason => format!("Disputed by {}: {}", disputed.judge, sentence(reason)),
+    })
+}
+
+/// Who accepts a finding, with the reasons given. That those who raised it accept the others' reports of it is news only where they
+/// find it more or less severe.
 fn acceptances(found: &ReviewFinding) -> Vec<String> {
-    let accepted = found.acceptances.iter().filter(|said| found.accepted_by.contains(&said.judge));
-    let (silent, spoken): (Vec<&AcceptedFinding>, Vec<_>) = accepted.partition(|said| said.reason.is_empty());
-    let silent: Vec<&str> = silent.iter().map(|said| said.judge.as_str()).collect();
+    let (accepted, own): (Vec<&AcceptedFinding>, Vec<_>) =
+        found.acceptances.iter().partition(|said| found.accepted_by.contains(&said.judge));
+    let (silent, spoken): (Vec<&AcceptedFinding>, Vec<_>) =
+        accepted.into_iter().partition(|said| said.reason.is_empty());
+    let named = |said: &AcceptedFinding| {
+        let is_some = said.ids.len() < found.ids.len();
+        let ids = if is_some { format!(" ({})", said.ids.join(", ")) } else { String::new() };
+        format!("{}{ids}{}", said.judge, said.as_severity())
+    };
+    let silent: Vec<String> = silent.into_iter().map(named).collect();
     let silent = (!silent.is_empty()).then(|| format!("Accepted by {}.", silent.join(", ")));
-    let spoken = spoken.iter().map(|said| format!("Accepted by {}: {}", said.judge, shortened(&said.reason)));
-    silent.into_iter().chain(spoken).collect()
+    let spoken =
+        spoken.into_iter().map(|said| format!("Accepted by {}: {}", named(said), shortened(&said.reason)));
+    let weighed = own.into_iter().filter(|said| said.weighs_otherwise && !said.reason.is_empty());
+    let weighed = weighed.map(|said| {
+        let (judge, ids, reason) = (&said.judge, said.ids.join(", "), shortened(&said.reason));
+        format!("{judge} accepts {ids}{}: {reason}", said.as_severity())
+    });
+    silent.into_iter().chain(spoken).chain(weighed).collect()
 }
 
 fn recommendation_list(judged: &JudgedResult) -> Option<ReportSection> {
@@ -270,14 +299,6 @@ fn shift_reason(judge: &ReviewJudge<'_>) -> Option<String> {
     let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
     let (r1, r2) = (first.verdict.as_str(), second.now.verdict.as_str());
     Some(format!("{r1} to {r2}. {}", judge.evidence.as_ref()?.sentence))
-}
-
-/// A text with a mark at its end, because something follows it.
-pub(super) fn sentence(text: &str) -> String {
-    let text = text.trim();
-    let is_ended = text.ends_with(['.', '!', '?', '\u{3002}', '\u{2026}', '"']) || text.ends_with("[...]");
-    let stop = if is_ended { "" } else { "." };
-    format!("{text}{stop}")
 }
 
 /// The first sentences of a text, as many as fit. What is missing is marked.
@@ -392,20 +413,16 @@ fn positions(log: &ReviewLog<'_>) -> PositionHistory {
 
 /// The verdict of a judge after round 2. A judge without a second verdict keeps its first.
 fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition {
-    const CITED_CHARS_MAX: usize = 160;
     let Some((second, _)) = judge.second.as_ref().filter(|(second, _)| second.now.verdict != first) else {
         return position(judge, first, None);
     };
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = |text: &str| excerpt(&one_line(text), CITED_CHARS_MAX);
-    let said = second.changed_because.as_ref().map(|reason| shown(&reason.sentence()));
-    let change = match &judge.evidence {
-        None => PositionChange { reason: said.filter(|said| !said.is_empty()), ..PositionChange::default() },
-        Some(evidence) => PositionChange {
-            cited: vec![shown(&evidence.cited)],
-            sources: evidence.source.iter().cloned().collect(),
-            reason: None,
-        },
+    let evidence = judge.evidence.as_ref();
+    let unverified = judge.unverified_cause().map(|cited| format!("{cited}, which does not verify"));
+    let change = PositionChange {
+        cited: evidence.map(|evidence| shown_citation(&evidence.cited)).into_iter().collect(),
+        sources: evidence.and_then(|evidence| evidence.source.clone()).into_iter().collect(),
+        unverified: unverified.into_iter().collect(),
+        reason: None,
     };
     position(judge, second.now.verdict, Some(change))
 }

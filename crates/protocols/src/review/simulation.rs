@@ -147,9 +147,10 @@ fn second_verdict(
         false => (OwnStatus::Drop, OtherStatus::Dispute),
     };
     let own = ids("own").into_iter();
-    let own = own.map(|id| OwnFindingStatus { id, status, severity: None, reason: String::new() });
+    let own = own.map(|id| OwnFindingStatus { id, reason: String::new(), status, severity: None });
     let others = ids("others").into_iter();
-    let others = others.map(|id| OtherFindingStatus { id, status: answer, reason: String::new() });
+    let others =
+        others.map(|id| OtherFindingStatus { id, reason: String::new(), status: answer, severity: None });
     let (own, others): (Vec<_>, Vec<_>) = (own.collect(), others.collect());
     let has_finding = is_no && !(own.is_empty() && others.is_empty());
     let mut now = first_verdict(seat, moved.side);

@@ -221,7 +221,7 @@ pub struct JudgeRecord {
     pub weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub reverted: bool,
-    /// Whether its verdict is WARN or FAIL and it names no finding.
+    /// Whether its verdict is WARN or FAIL and it holds no finding, neither its own nor one that it accepts.
     pub without_finding: bool,
     /// The round whose verdict counts.
     pub used: Option<CountedRound>,
@@ -382,6 +382,12 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
     }
 }
 
+/// The footer for a reader. Without a second round its count looks like a failure, so it says why.
+pub(super) fn footer_line(log: &ReviewLog<'_>, verdict: &ReviewVerdict) -> String {
+    let note = if log.options.has_debate() { "" } else { " (no second round)" };
+    format!("{}{note}", verdict.footer)
+}
+
 fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
     let recommendation = |judge: &ReviewJudge<'_>| {
         let recommendation = judge.counted()?.1.recommendation.trim().to_owned();
@@ -427,11 +433,10 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
         let why = log.absence(ReviewPhase::FirstVerdict, seat).map_or("absent".into(), absence_words);
         return Some(format!("no R1 verdict ({why}), so no R2 for it"));
     }
-    if judge.is_reverted {
-        return Some("weak flip: changed without evidence that could be verified, reverted to R1".into());
-    }
     if judge.is_weak_flip {
-        return Some("weak flip: changed without evidence that could be verified".into());
+        let cited = judge.unverified_cause().map_or(String::new(), |cited| format!(" (it cites {cited})"));
+        let reverted = if judge.is_reverted { ", reverted to R1" } else { "" };
+        return Some(format!("weak flip: changed {}{cited}{reverted}", lack_of_evidence(judge)));
     }
     let missed =
         log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
@@ -452,7 +457,7 @@ fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
     };
     judge.counted_verdict().is_some_and(|verdict| verdict != JudgeVerdict::Pass)
         && log.standing(judge).next().is_none()
-        && !judge.counted_second().is_some_and(accepts)
+        && !judge.second.as_ref().is_some_and(|(second, _)| accepts(second))
 }
 
 fn shift(judge: &ReviewJudge<'_>) -> Option<VerdictShift> {
@@ -491,26 +496,38 @@ fn held(said: &FirstVerdict) -> String {
     format!("{}: {}", said.verdict.as_str(), said.key_insight.trim())
 }
 
+/// What a weak flip lacks.
+fn lack_of_evidence(judge: &ReviewJudge<'_>) -> &'static str {
+    match judge.unverified_cause() {
+        Some(_) => "without evidence that could be verified",
+        None => "without citing evidence",
+    }
+}
+
 fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuling>) -> (Fate, String) {
     let Some(ruling) = ruling else { return (Fate::NotSettled, "there is no verdict".into()) };
     if ruling == ReviewRuling::Disagree {
         return (Fate::Minority, "the vendors disagree, and the user decides".into());
     }
-    let last = judge.counted_verdict().unwrap_or(first.verdict);
+    let last = judge.last().map_or(first.verdict, |last| last.verdict);
     let because = match &judge.evidence {
         Some(evidence) => format!(": {}", evidence.cited),
-        None => " without evidence that could be verified (a weak flip)".into(),
+        None => format!(" {} (a weak flip)", lack_of_evidence(judge)),
     };
     let (own, word) = (last.as_str(), ruling.as_str());
+    let counts =
+        if judge.is_reverted { format!(", so {} counts", first.verdict.as_str()) } else { String::new() };
+    let moved = format!("the judge moved to {own} in round 2{because}{counts}");
+    if judge.is_reverted && ReviewRuling::from(first.verdict) == ruling {
+        return (Fate::Adopted, format!("it is the verdict; {moved}"));
+    }
     match (ReviewRuling::from(last) == ruling, last == first.verdict) {
         (true, true) => (Fate::Adopted, "it is the verdict".into()),
-        (true, false) => (Fate::Refuted, format!("its judge gave it up in round 2{because}")),
+        (true, false) => (Fate::Refuted, format!("the judge gave it up in round 2{because}{counts}")),
         (false, true) => {
             (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
         }
-        (false, false) => {
-            (Fate::Minority, format!("its judge moved to {own} in round 2{because}; the verdict is {word}"))
-        }
+        (false, false) => (Fate::Minority, format!("{moved}; the verdict is {word}")),
     }
 }
 
@@ -523,7 +540,7 @@ fn dissent(log: &ReviewLog<'_>, positions: &[PositionFate]) -> Vec<ReviewDissent
     let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
     let entry = |position: &PositionFate| {
         let judge = log.judges.iter().find(|judge| judge.seat.id == position.seat);
-        let last = judge.and_then(ReviewJudge::counted).map(|(_, counted)| held(counted));
+        let last = judge.and_then(ReviewJudge::last).map(held);
         ReviewDissent {
             judge: position.seat.clone(),
             seat: position.seat.clone(),
@@ -539,8 +556,9 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
     for judge in log.judges.iter().filter(|judge| judge.is_weak_flip) {
         let reverted = if judge.is_reverted { "; its verdict of round 1 is used" } else { "" };
         warnings.push(format!(
-            "weak flip: {} changed its verdict in round 2 without evidence that could be verified{reverted}",
-            judge.seat.id
+            "weak flip: {} changed its verdict in round 2 {}{reverted}",
+            judge.seat.id,
+            lack_of_evidence(judge)
         ));
     }
     let quorum = ReviewQuorum::of(log);
@@ -549,7 +567,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
     }
     for judge in log.judges.iter().filter(|judge| is_without_finding(log, judge)) {
         let verdict = judge.counted_verdict().map_or("", JudgeVerdict::as_str);
-        warnings.push(format!("{} says {verdict} and names no finding", judge.seat.id));
+        warnings.push(format!("{} counts as {verdict} and holds no finding", judge.seat.id));
     }
     for judge in &log.judges {
         if let [first, .., last] = log.debate.spoke(&judge.seat.id).as_slice() {
@@ -560,7 +578,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
         }
     }
     for judge in log.judges.iter().filter(|judge| passes_something_critical(log, judge)) {
-        warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
+        warnings.push(format!("{} counts as PASS and holds a finding that it calls critical", judge.seat.id));
     }
     if has_converged(log) {
         let who =

@@ -1,4 +1,4 @@
-//! Tools at the table, for every protocol alike.
+//! Tools at the table, and texts that the person attached, for every protocol alike.
 //!
 //! [`WithTools`] stands around a protocol. The protocol sees a debate in which nobody asked for anything: without the phases in
 //! which tools ran, and without the requests in the replies. In [`Debate::items`] it sees what was found, so that it can verify
@@ -10,7 +10,7 @@
 //!   is so if the debate would close, if closing phases without the seat follow, or if the phase
 //!   [says so](agon_core::PhaseInfo::is_asked_again).
 //!
-//! A debate that was opened without tools passes through unchanged.
+//! Attached texts are items that all prompts have from the start. A debate without tools and attached texts passes through unchanged.
 
 mod prompts;
 mod report;
@@ -28,10 +28,11 @@ use agon_core::{
 };
 use serde_json::{Value, json};
 
+use crate::attached_context::has_attached;
 use crate::quotes::{QuotedTexts, quoted_words};
 use table::ToolTable;
 
-/// A protocol whose seats can have things looked up.
+/// A protocol whose seats read what the person attached, and can have things looked up.
 #[derive(Debug)]
 pub struct WithTools<P>(pub P);
 
@@ -68,10 +69,10 @@ impl<P: Protocol> Protocol for WithTools<P> {
         }
         match &mut step {
             Step::Ask(_, asks) => {
-                prompts::add_to_asks(&debate.brief, &table.tools, &table.seen.items, asks, false);
+                prompts::add_to_asks(&debate.brief, table.tools.as_ref(), &table, asks);
             }
             // The protocol does not see that a tool, or a seat that was asked again, did not answer.
-            Step::Close(outcome) if debate.absences().next().is_some() => {
+            Step::Close(outcome) if table.tools.is_some() && debate.absences().next().is_some() => {
                 outcome.fidelity = Fidelity::Degraded;
             }
             Step::Close(_) => {}
@@ -93,7 +94,7 @@ impl<P: Protocol> Protocol for WithTools<P> {
         for summary in &mut view.round_summaries {
             summary.after_phases = table.raw_phases(summary.after_phases);
         }
-        report::add_items(&mut view, &table.seen);
+        report::add_items(&mut view, &table);
         Ok(view)
     }
 }
@@ -124,7 +125,7 @@ impl<P: Protocol> WithTools<P> {
             again.push(Ask { repeats: Some(record.id), ..ask });
             firsts.push(reply.as_ref());
         }
-        prompts::add_to_asks(&debate.brief, &table.tools, &seen.items, &mut again, true);
+        prompts::add_to_asks(&debate.brief, None, table, &mut again);
         for (ask, first) in again.iter_mut().zip(firsts) {
             prompts::add_first_reply(&debate.brief, ask, first, &new_ids(seen, &ask.seat));
         }
@@ -173,7 +174,8 @@ fn run_requests(table: &ToolTable) -> Result<Step, Corrupt> {
     });
     let round = table.seen.turns.last().map_or(0, |turn| turn.phase.round);
     // No seat writes this part of the prompt, so no seat chooses the folder.
-    let folder: Arc<str> = table.tools.folder.as_deref().unwrap_or_default().into();
+    let folder = table.tools.as_ref().and_then(|tools| tools.folder.as_deref());
+    let folder: Arc<str> = folder.unwrap_or_default().into();
     let ask = |item: &ToolItem| Ask {
         id: 0,
         seat: TOOLS_PHASE.to_owned(),
@@ -197,21 +199,21 @@ pub fn cited_item<'d>(shown: impl IntoIterator<Item = &'d ToolItem>, said: &str)
     shown.into_iter().find(|item| item.id.eq_ignore_ascii_case(id))
 }
 
-/// The ids of items that a text names in square brackets, in order: `[E1]`, `[E1, E2]`. None if the debate has no tools.
+/// The ids of items that a text names in square brackets, in order: `[E1]`, `[E1, K2]`. An id that the debate cannot have is no id.
 pub fn named_items(brief: &Brief, text: &str) -> Vec<String> {
-    if brief.part(TOOLS).is_none() {
-        return Vec::new();
-    }
+    let (has_tools, has_attached) = (brief.part(TOOLS).is_some(), has_attached(brief));
     let bracketed = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(inner, _)| inner);
     let words = bracketed.flat_map(|inner| inner.split(|c: char| !c.is_ascii_alphanumeric()));
     let is_id = |word: &&str| {
-        let number = word.strip_prefix(['E', 'e']).unwrap_or_default();
+        let requested = word.strip_prefix(['E', 'e']).filter(|_| has_tools);
+        let number = requested.or_else(|| word.strip_prefix(['K', 'k']).filter(|_| has_attached));
+        let number = number.unwrap_or_default();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
     words.filter(is_id).map(str::to_ascii_uppercase).collect()
 }
 
-/// A verified citation of something that was looked up.
+/// A verified citation of something that was looked up or attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceCitation {
     /// The id of the item.

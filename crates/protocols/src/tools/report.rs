@@ -1,29 +1,34 @@
-//! What readers are told of what was looked up: who asked for it and why, what it was, who cited it, and who changed its mind on it.
+//! What readers are told of what was attached and looked up: who asked for it and why, what it was, who cited it, and who changed its
+//! mind on it.
 
 use agon_core::wording::{joined, seat_name};
 use agon_core::{
-    Debate, DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply,
-    ReportBlock, ReportItem, ReportSection, SectionKind, ToolItem,
+    DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply, ReportBlock,
+    ReportItem, ReportSection, SectionKind, ToolItem,
 };
 use serde_json::Value;
 
 use super::cited_item;
+use super::table::ToolTable;
 use crate::quotes::QuotedTexts;
 
 /// Adds every item to a view: as data, and as a section of the report.
-pub(super) fn add_items(view: &mut DebateView, seen: &Debate) {
-    let quoted = QuotedTexts::new(&seen.brief);
-    view.items = seen.items.iter().map(|item| record(&view.positions, seen, &quoted, item)).collect();
-    if view.items.is_empty() {
-        return;
+pub(super) fn add_items(view: &mut DebateView, table: &ToolTable) {
+    let quoted = QuotedTexts::new(&table.seen.brief);
+    view.items = table.seen.items.iter().map(|item| record(&view.positions, table, &quoted, item)).collect();
+    for (title, is_attached) in [("What was looked up", false), ("What you attached", true)] {
+        let items = view.items.iter().filter(|item| item.asked_by.is_empty() == is_attached);
+        let entries: Vec<ReportItem> = items.map(entry).collect();
+        if !entries.is_empty() {
+            let blocks = vec![ReportBlock::Items(entries)];
+            view.outline.details.insert(0, ReportSection::new(SectionKind::Part, title, blocks));
+        }
     }
-    let blocks = vec![ReportBlock::Items(view.items.iter().map(entry).collect())];
-    view.outline.details.insert(0, ReportSection::new(SectionKind::Part, "What was looked up", blocks));
 }
 
 fn record(
     positions: &PositionHistory,
-    seen: &Debate,
+    table: &ToolTable,
     quoted: &QuotedTexts<'_>,
     item: &ToolItem,
 ) -> ItemRecord {
@@ -44,7 +49,7 @@ fn record(
         source,
         detail,
         asked_by: item.askers.clone(),
-        cited_by: citations(seen, quoted, item),
+        cited_by: citations(table, quoted, item),
         changed: changes(positions, &item.id),
     }
 }
@@ -66,7 +71,9 @@ fn changes(positions: &PositionHistory, id: &str) -> Vec<ItemCitation> {
 }
 
 fn entry(item: &ItemRecord) -> ReportItem {
+    let is_attached = item.asked_by.is_empty();
     let text = match &item.source {
+        Some(source) if is_attached => source.clone(),
         Some(source) => format!("{}: {source}", item.tool),
         None => format!("{} {}", item.tool, item.arguments),
     };
@@ -77,7 +84,10 @@ fn entry(item: &ItemRecord) -> ReportItem {
             why => format!("{name} (\u{201c}{why}\u{201d})"),
         }
     });
-    let mut note = vec![format!("Asked for by {}.", joined(&asked.collect::<Vec<_>>()))];
+    let mut note = Vec::new();
+    if !is_attached {
+        note.push(format!("Asked for by {}.", joined(&asked.collect::<Vec<_>>())));
+    }
     let detail = item.detail.as_deref().unwrap_or_default();
     match item.status {
         ItemStatus::Pending => note.push("It was not looked up yet.".to_owned()),
@@ -110,11 +120,11 @@ fn who_and_when(citation: &ItemCitation) -> String {
     }
 }
 
-/// Who cites an item: each seat once in each round, with a verified quote if there is one.
-fn citations(seen: &Debate, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Vec<ItemCitation> {
+/// Who cites an item: each seat that read it once in each round, with a verified quote if there is one.
+fn citations(table: &ToolTable, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Vec<ItemCitation> {
     let mut citations: Vec<ItemCitation> = Vec::new();
-    for turn in &seen.turns {
-        for (ask, reply) in turn.settled() {
+    for (place, turn) in table.seen.turns.iter().enumerate() {
+        for (ask, reply) in turn.settled().filter(|(ask, _)| table.was_shown(item, place, ask)) {
             let Some(verified) = cites(reply, quoted, item) else { continue };
             let (seat, label, round) = (ask.seat.clone(), ask.label.clone(), turn.phase.round);
             match citations.iter_mut().find(|known| known.seat == seat && known.round == round) {

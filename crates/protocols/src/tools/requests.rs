@@ -1,7 +1,7 @@
 //! How a reply carries requests, and how they are taken out of it before others read it.
 //!
 //! A structured reply has them in its field `requests`. A reply in plain text ends with one JSON object, `{"requests": [..]}`, in a
-//! code fence or not.
+//! code fence or not. No other field comes before this one.
 
 use agon_core::{Reply, ToolRequest};
 use serde_json::{Map, Value};
@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 pub(super) const FIELD: &str = "requests";
 /// No tool has a longer name.
 const TOOL_CHARS_MAX: usize = 128;
+/// How far from the end of a plain text its requests may begin. Much less is enough for what a seat may ask at once.
+const TAIL_BYTES_MAX: usize = 64 * 1024;
+/// How many places in a plain text are tried as the beginning of its requests. A log is read often, and a seat can write any text.
+const STARTS_MAX: usize = 16;
 /// The longest reason that a report shows.
 const WHY_CHARS_MAX: usize = 300;
 /// All seats read the arguments of a request, so longer ones are dropped, and the request is refused.
@@ -42,10 +46,9 @@ fn cut_from_text(text: &mut String) -> Option<Value> {
     if !whole.ends_with('}') {
         return None;
     }
-    let mut starts = whole.rmatch_indices('{').map(|(at, _)| at);
-    let (start, mut fields) = starts.find_map(|at| {
+    let (start, mut fields) = request_starts(whole).find_map(|at| {
         let fields: Map<String, Value> = serde_json::from_str(whole.get(at..)?).ok()?;
-        fields.contains_key(FIELD).then_some((at, fields))
+        Some((at, fields))
     })?;
     let before = whole.get(..start)?.trim_end();
     let before = before.strip_suffix("```json").or_else(|| before.strip_suffix("```")).unwrap_or(before);
@@ -53,9 +56,25 @@ fn cut_from_text(text: &mut String) -> Option<Value> {
     fields.shift_remove(FIELD)
 }
 
+/// Where the requests of a text can begin, from its end: at a brace before the field's name.
+fn request_starts(text: &str) -> impl Iterator<Item = usize> {
+    let from = text.floor_char_boundary(text.len().saturating_sub(TAIL_BYTES_MAX));
+    let tail = text.get(from..).unwrap_or_default();
+    let begins = |rest: &str| {
+        let name = rest.trim_start().strip_prefix('"').and_then(|rest| rest.strip_prefix(FIELD));
+        name.is_some_and(|rest| rest.starts_with('"'))
+    };
+    let braces = tail.rmatch_indices('{').map(|(at, _)| at);
+    let starts = braces.filter(move |at| tail.get(at + 1..).is_some_and(begins));
+    starts.map(move |at| from + at).take(STARTS_MAX)
+}
+
 fn read_request(listed: Value) -> Option<ToolRequest> {
     let mut request: ToolRequest = serde_json::from_value(listed).ok()?;
-    request.tool = request.tool.trim().to_owned();
+    // The name stands in prompts and reports. A tool's own name has no other characters.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let name = request.tool.trim().chars().take(TOOL_CHARS_MAX);
+    request.tool = name.map(|c| if is_plain(c) { c } else { '?' }).collect();
     request.why = request.why.split_whitespace().collect::<Vec<_>>().join(" ");
     request.why = request.why.chars().take(WHY_CHARS_MAX).collect();
     // Some servers can only write an object that they know the fields of, and write any other as text.
@@ -69,7 +88,6 @@ fn read_request(listed: Value) -> Option<ToolRequest> {
     if request.arguments.to_string().len() > ARGUMENT_BYTES_MAX {
         request.arguments = Value::String("(too long)".to_owned());
     }
-    request.tool = request.tool.chars().take(TOOL_CHARS_MAX).collect();
     Some(request)
 }
 
@@ -90,6 +108,7 @@ mod tests {
         let listed = json!([
             {"tool": " files ", "arguments": {"path": "a.md", "from": null}, "why": "to\n see"},
             {"tool": "files", "arguments": "{\"query\": \"retry\"}"},
+            {"tool": "x\n\u{2028}\u{202e}\u{2022} [E2]: files", "arguments": {}},
             {"arguments": {}}, "nonsense"
         ]);
         let long = json!([{"tool": "t".repeat(999), "arguments": {"query": "x".repeat(9_999)}}]);
@@ -98,10 +117,11 @@ mod tests {
         let mut reply = said("", Some(json!({"vote": "PASS", "requests": listed})));
         let requests = take_requests(&mut reply);
         assert_eq!(reply.value(), Some(&json!({"vote": "PASS"})));
-        assert_eq!(requests.len(), 2);
+        assert_eq!(requests.len(), 3);
         assert_eq!((requests[0].tool.as_str(), requests[0].why.as_str()), ("files", "to see"));
         assert_eq!(requests[0].arguments, json!({"path": "a.md"}));
         assert_eq!(requests[1].arguments, json!({"query": "retry"}));
+        assert_eq!(requests[2].tool, "x??????E2???files", "no name of a tool is a line of its own");
     }
 
     #[test]
@@ -111,6 +131,8 @@ mod tests {
             format!("Use {{braces}}.\n\n{object}"),
             format!("Use {{braces}}.\n```json\n{object}\n```\n"),
             format!("Use {{braces}}. {object}  "),
+            format!("Use {{braces}}. {}", object.replacen('{', "{\n  ", 1)),
+            format!("Use {{braces}}. {}", object.replace("\"x\"", r#""where is {\"requests\": 1}?""#)),
         ] {
             let mut reply = said(&text, None);
             assert_eq!(take_requests(&mut reply).len(), 1, "{text}");
@@ -122,5 +144,23 @@ mod tests {
             let mut reply = said(text, None);
             assert_eq!((take_requests(&mut reply).len(), reply.text()), (0, Some(text)));
         }
+    }
+
+    /// The text is read again for every event of a log.
+    #[test]
+    fn no_text_has_many_places_where_requests_could_begin() {
+        for (piece, starts) in [
+            (r#"{"":"#, 0),
+            ("{", 0),
+            (r#"{"requests":["#, STARTS_MAX),
+            (r#"{ "requests":[{"requests":["#, STARTS_MAX),
+        ] {
+            let text = format!("{}}}", piece.repeat(20_000));
+            assert_eq!(request_starts(&text).count(), starts, "{piece}");
+            assert!(request_starts(&text).all(|at| text.len() - at <= TAIL_BYTES_MAX), "{piece}");
+            assert_eq!(take_requests(&mut said(&text, None)).len(), 0, "{piece}");
+        }
+        let spread = format!("{{\"requests\": []}}{}", " ".repeat(TAIL_BYTES_MAX));
+        assert_eq!(request_starts(&spread).count(), 0);
     }
 }

@@ -1,20 +1,23 @@
-//! The log of a debate with tools, read: the debate as its protocol sees it, what was asked for, and what was found.
+//! The log of a debate with tools or attached texts, read: the debate as its protocol sees it, what was asked for, and what was found.
 
 use agon_core::tools::{ROUND_REQUESTS_MAX, SEAT_REQUESTS_MAX, TOOLS_PHASE, estimated_tokens, table_tools};
 use agon_core::{
-    AbsenceReason, AskRecord, AttemptFault, Brief, CallAttempt, CallUsage, Debate, ItemAsker, ItemFinding,
-    ModelKind, PhaseTurn, Reply, TableTools, ToolAnswer, ToolItem, ToolRequest,
+    AbsenceReason, AskRecord, AttemptFault, Brief, CallAttempt, CallUsage, Debate, Fence, ItemAsker,
+    ItemFinding, ModelKind, PhaseTurn, Reply, TableTools, ToolAnswer, ToolItem, ToolRequest,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::prompts::refused_request;
 use super::requests::take_requests;
+use crate::attached_context::attached_items;
 use crate::clerk::CLERK;
 
-/// A debate with tools.
+/// A debate whose seats read more than the protocol shows them: what was looked up, and what the person attached.
 #[derive(Debug)]
 pub(super) struct ToolTable {
-    pub(super) tools: TableTools,
+    /// `None` if nothing can be looked up.
+    pub(super) tools: Option<TableTools>,
     /// The debate as its protocol sees it: without the phases in which tools ran, without requests, and with the last reply of a
     /// seat that was asked again.
     pub(super) seen: Debate,
@@ -22,6 +25,12 @@ pub(super) struct ToolTable {
     seen_after: Vec<usize>,
     /// The asks of the last phase whose requests are run. Their seats were not asked again.
     pub(super) requesting: Vec<u32>,
+    /// The items that only these second replies had before them in the phase from which on seats read them, and the first asks of the
+    /// replies.
+    shown_again: Vec<String>,
+    second_replies: Vec<u32>,
+    /// The requests that were not run and of which seats are not told why, because all tokens are used up.
+    pub(super) untold: Vec<String>,
     /// How many tokens the items have.
     tokens: u64,
 }
@@ -38,11 +47,22 @@ pub(super) fn may_request(brief: &Brief, seat: &str, model: &str) -> bool {
 }
 
 impl ToolTable {
-    /// Reads a log; `None` if the debate has no tools.
+    /// Reads a log; `None` if the debate has neither tools nor attached texts.
     pub(super) fn read(debate: &Debate) -> Option<Self> {
-        let tools = table_tools(&debate.brief)?;
-        let (seen, seen_after, requesting) = (debate_around(debate), Vec::new(), Vec::new());
-        let mut table = Self { tools, seen, seen_after, requesting, tokens: 0 };
+        let (tools, attached) = (table_tools(&debate.brief), attached_items(&debate.brief));
+        if tools.is_none() && attached.is_empty() {
+            return None;
+        }
+        let mut table = Self {
+            tools,
+            seen: debate_around(debate, attached),
+            seen_after: Vec::new(),
+            requesting: Vec::new(),
+            shown_again: Vec::new(),
+            second_replies: Vec::new(),
+            untold: Vec::new(),
+            tokens: 0,
+        };
         for turn in &debate.turns {
             if turn.phase.name == TOOLS_PHASE {
                 table.add_findings(turn);
@@ -69,6 +89,13 @@ impl ToolTable {
         self.seen_after.iter().position(|after| *after == seen).map_or(seen, |place| place + 1)
     }
 
+    /// Whether the reply to an ask of a phase, by its place in [`seen`](Self::seen), was given by a seat that had read the item.
+    pub(super) fn was_shown(&self, item: &ToolItem, place: usize, ask: &AskRecord) -> bool {
+        let is_early = || self.shown_again.contains(&item.id) && !self.second_replies.contains(&ask.id);
+        let is_after = item.from_turn < place || item.from_turn == place && !is_early();
+        is_after && reads_items(&self.seen.brief, &ask.seat)
+    }
+
     /// The items that wait to be run.
     pub(super) fn pending(&self) -> impl Iterator<Item = &ToolItem> {
         self.seen.items.iter().filter(|item| item.finding == ItemFinding::Pending)
@@ -78,8 +105,8 @@ impl ToolTable {
         let mut seen = turn.clone();
         let mut requests: Vec<(AskRecord, Vec<ToolRequest>)> = Vec::new();
         for (ask, reply) in turn.asks.iter().zip(&mut seen.replies) {
-            let may_request = may_request(&self.seen.brief, &ask.seat, &ask.model);
-            if let (Some(reply), true) = (reply, may_request) {
+            let may_request = || may_request(&self.seen.brief, &ask.seat, &ask.model);
+            if let (Some(reply), true) = (reply, self.tools.is_some() && may_request()) {
                 requests.push((ask.clone(), take_requests(reply)));
             }
         }
@@ -116,16 +143,44 @@ impl ToolTable {
             if refusal.is_none() {
                 self.add_requesting(ask.id);
             }
-            self.seen.items.push(ToolItem {
-                id: format!("E{}", self.seen.items.len() + 1),
+            let mut item = ToolItem {
+                id: format!("E{}", self.requested().count() + 1),
                 tool,
                 arguments,
                 askers: vec![asker],
                 was_run: refusal.is_none(),
-                finding: refusal.map_or(ItemFinding::Pending, ItemFinding::Refused),
+                finding: ItemFinding::Pending,
                 from_turn: self.seen.turns.len(),
-            });
+            };
+            if let Some(why) = refusal {
+                if !self.has_room(&refused_request(&item, &why)) {
+                    self.untold.push(item.id.clone());
+                }
+                item.finding = ItemFinding::Refused(why);
+            }
+            self.seen.items.push(item);
         }
+    }
+
+    /// Counts a text that seats will read, if it fits. As they read it: hidden characters are written out there.
+    fn has_room(&mut self, text: &str) -> bool {
+        let tokens = self.tokens_of(text);
+        let has_room = tokens <= self.tokens_left();
+        self.tokens += if has_room { tokens } else { 0 };
+        has_room
+    }
+
+    fn tokens_of(&self, text: &str) -> u64 {
+        estimated_tokens(&Fence::new(&self.seen.brief).defuse(text))
+    }
+
+    fn tokens_left(&self) -> u64 {
+        self.tools.as_ref().map_or(0, |tools| tools.tokens).saturating_sub(self.tokens)
+    }
+
+    /// The items that seats asked for.
+    fn requested(&self) -> impl Iterator<Item = &ToolItem> {
+        self.seen.items.iter().filter(|item| !item.is_attached())
     }
 
     fn add_requesting(&mut self, ask: u32) {
@@ -136,7 +191,9 @@ impl ToolTable {
 
     /// Why a request is not run.
     fn refusal(&self, tool: &str, arguments: &Value, round: u32) -> Option<String> {
-        let offers = &self.tools.offers;
+        let Some(TableTools { offers, calls, .. }) = &self.tools else {
+            return Some("this debate has no tools".to_owned());
+        };
         if !offers.iter().any(|offer| offer.name == tool) {
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
             return Some(format!("there is no such tool; there is {}", names.join(", ")));
@@ -149,8 +206,7 @@ impl ToolTable {
         if run_items().filter(is_of_round).count() >= ROUND_REQUESTS_MAX {
             return Some(format!("at most {ROUND_REQUESTS_MAX} requests are run in one round"));
         }
-        let calls = self.tools.calls;
-        let is_used_up = run_items().count() >= usize::try_from(calls).unwrap_or(usize::MAX);
+        let is_used_up = run_items().count() >= usize::try_from(*calls).unwrap_or(usize::MAX);
         is_used_up.then(|| format!("the debate's limit of {calls} requests is used up"))
     }
 
@@ -158,8 +214,12 @@ impl ToolTable {
         for (ask, reply) in turn.settled() {
             let finding = self.finding(reply);
             let is_it = |item: &&mut ToolItem| Some(&item.id) == ask.about.as_ref();
-            if let Some(item) = self.seen.items.iter_mut().find(is_it) {
-                item.finding = finding;
+            let Some(item) = self.seen.items.iter_mut().find(is_it) else { continue };
+            item.finding = finding;
+            if let ItemFinding::Refused(why) = &item.finding {
+                // A debate runs few requests, so seats are told of each why it found nothing.
+                let told = refused_request(item, why);
+                self.tokens += self.tokens_of(&told);
             }
         }
     }
@@ -174,11 +234,10 @@ impl ToolTable {
         match answer {
             Err(why) | Ok(ToolAnswer { refused: Some(why), .. }) => ItemFinding::Refused(why),
             Ok(ToolAnswer { source, text, .. }) => {
-                let (tokens, left) = (estimated_tokens(&text), self.tools.tokens.saturating_sub(self.tokens));
-                if tokens > left {
+                if !self.has_room(&text) {
+                    let (tokens, left) = (self.tokens_of(&text), self.tokens_left());
                     return ItemFinding::LeftOut { source, tokens, left };
                 }
-                self.tokens += tokens;
                 ItemFinding::Found { source, text }
             }
         }
@@ -190,6 +249,7 @@ impl ToolTable {
         let seen_turns = self.seen.turns.len();
         for item in self.seen.items.iter_mut().filter(|item| item.from_turn == seen_turns) {
             item.from_turn = seen_turns.saturating_sub(1);
+            self.shown_again.push(item.id.clone());
         }
         let Some(last) = self.seen.turns.last_mut() else { return };
         last.ended_at_ms = turn.ended_at_ms;
@@ -205,6 +265,7 @@ impl ToolTable {
                     let mut said = said.clone();
                     take_requests(&mut said);
                     *first = Some(said);
+                    self.second_replies.extend(ask.repeats);
                 }
                 None => *first = None,
             }
@@ -246,13 +307,13 @@ fn replaced_fault(usage: CallUsage) -> AttemptFault {
     AttemptFault { why: AbsenceReason::Malformed, detail, text: None, unverified: false, usage }
 }
 
-/// A debate without what was said in it.
-fn debate_around(debate: &Debate) -> Debate {
+/// A debate without what was said in it, with these items.
+fn debate_around(debate: &Debate, items: Vec<ToolItem>) -> Debate {
     Debate {
         brief: debate.brief.clone(),
         turns: Vec::new(),
         interjections: Vec::new(),
-        items: Vec::new(),
+        items,
         outcome: debate.outcome.clone(),
         at_ms: debate.at_ms,
         events: debate.events,

@@ -74,7 +74,12 @@ pub(crate) fn limits() -> Vec<DebateLimits> {
     all
 }
 
-fn brief(protocol: &dyn Protocol, set: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
+/// A debate with these options, if the protocol allows them.
+pub(crate) fn brief(
+    protocol: &dyn Protocol,
+    set: Vec<(String, String)>,
+    seed: u64,
+) -> Result<Brief, Invalid> {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],

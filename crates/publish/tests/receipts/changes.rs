@@ -194,9 +194,13 @@ fn a_changed_event_also_shows_which_fields_no_longer_follow_from_the_log() {
     let field = asked.iter().find(|finding| finding.field.as_deref() == Some("predicate.question")).unwrap();
     assert!(field.why.contains("the receipt says \"Should the team adopt the"), "{}", field.why);
     assert!(field.why.contains("the log gives \"Should the team sell the"), "{}", field.why);
-    let closed = findings("\\\"termination\\\":\\\"max_rounds\\\"", "\\\"termination\\\":\\\"consensus\\\"");
+    // How the invented debate ends depends on its prompts.
+    let written = |termination: &str| format!("\\\"termination\\\":\\\"{termination}\\\"");
+    let mut endings = ["max_rounds", "converged", "stable"].into_iter();
+    let ended = endings.find(|ended| sample.text.contains(&written(ended))).unwrap();
+    let closed = findings(&written(ended), &written("consensus"));
     assert!(closed[0].why.contains("(closed) was changed"), "{closed:#?}");
-    let why = "`predicate.termination`: the receipt says \"max_rounds\", the log gives \"consensus\"";
+    let why = format!("`predicate.termination`: the receipt says \"{ended}\", the log gives \"consensus\"");
     assert!(closed.iter().any(|finding| finding.why == why), "{closed:#?}");
 }
 

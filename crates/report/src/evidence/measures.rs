@@ -2,9 +2,9 @@
 
 use agon_core::wording::{capitalized, score};
 use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
+use agon_measure::evidence::SeatCalibration;
 
-use super::paths::{after_round, position_paths};
-use crate::json_blocks;
+use super::paths::position_paths;
 use crate::report_source::ReportSource;
 
 /// The figures behind the paragraph.
@@ -12,9 +12,9 @@ pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
         ("Before the debate", first_round(source)),
         ("Confidence by round", confidence(source)),
-        ("Changes by seat", changes_by_seat(source)),
+        (changes_title(source), changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
-        ("The verdict if the debate had stopped there", earlier_verdicts(source)),
+        ("What the positions alone would have decided after each round", earlier_verdicts(source)),
         ("Independence", independence(source)),
         ("Calibration", calibration(source)),
         ("Judge", judge(source)),
@@ -58,17 +58,30 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = first.positions.iter().map(|position| {
         let seats: Vec<String> = position.seats.iter().map(|seat| source.name(seat)).collect();
         let share = known(position.share, |share| format!("{:.0}%", 100.0 * share));
-        vec![position.position.clone(), seats.join(", "), share]
+        vec![source.view.positions.in_full(&position.position), seats.join(", "), share]
     });
     let mut blocks = table(&["Position", "Held by", "Share"], rows.collect());
     let mut pairs = Vec::new();
-    for (name, position) in [("A plain vote says", &first.vote), ("The verdict states", &first.decided)] {
-        pairs.extend(position.as_ref().map(|position| (name.to_owned(), position.clone())));
+    let ruling = first.ruling.clone().filter(|_| first.ruling != first.vote);
+    for (name, position) in [
+        ("A plain vote says", &first.vote),
+        ("The protocol's rule on them says", &ruling),
+        ("The position of the verdict", &first.decided),
+    ] {
+        pairs.extend(
+            position.as_ref().map(|position| (name.to_owned(), source.view.positions.in_full(position))),
+        );
     }
-    pairs.push(("Changed by the debate".to_owned(), known(first.changed_by_debate, yes_no)));
+    pairs.push((
+        "Another verdict than the first positions would have given".to_owned(),
+        known(first.changed_by_debate, yes_no),
+    ));
     pairs.extend(source.evidence.grouping.map(|grouping| {
         let how = match grouping {
-            PositionGrouping::Discrete => "positions are values or scores",
+            PositionGrouping::Discrete if source.is_scored() => {
+                "scores are the same if they are equal, and agree if they are near"
+            }
+            PositionGrouping::Discrete => "positions are values, and equal ones are the same",
             PositionGrouping::Declared => "by declarations with quotes that verify",
             PositionGrouping::Exact => "by equal texts",
             PositionGrouping::Unknown => "unknown: no declaration verifies",
@@ -82,7 +95,7 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
 fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rounds = position_paths(source).rounds;
     let mut head = vec!["Seat".to_owned()];
-    head.extend(rounds.iter().map(|round| capitalized(&after_round(*round))));
+    head.extend(rounds.iter().map(|round| capitalized(&source.round_name(*round))));
     let rows = source.evidence.trajectory.iter().map(|seat| {
         let held = |round: &u32| {
             let held = seat.positions.iter().find(|held| held.round == *round);
@@ -96,22 +109,35 @@ fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     if is_known { table(&head, rows) } else { Vec::new() }
 }
 
+/// What counts as a change: with values, the texts behind a vote may change without it.
+fn changes_title(source: &ReportSource<'_>) -> &'static str {
+    match (source.view.positions.are_texts, source.is_scored()) {
+        (true, _) => "Changes by seat",
+        (false, true) => "Changes of score by seat",
+        (false, false) => "Changes of vote or verdict by seat",
+    }
+}
+
 fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.flips_by_seat.iter().map(|seat| {
         let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority];
         let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    table(&["Seat", "Changes", "With a verified citation", "Joining most others"], rows.collect())
+    let toward = if source.is_scored() { "Toward the others" } else { "Joining most others" };
+    table(&["Seat", "Changes", "Citing a point or evidence", toward], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.agreement.iter().map(|row| match row.positions {
         Some(positions) => {
             let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
-            [capitalized(&after_round(row.round)), positions.to_string()].into_iter().chain(figures).collect()
+            [capitalized(&source.round_name(row.round)), positions.to_string()]
+                .into_iter()
+                .chain(figures)
+                .collect()
         }
-        None => [capitalized(&after_round(row.round))]
+        None => [capitalized(&source.round_name(row.round))]
             .into_iter()
             .chain(std::iter::repeat_n(UNKNOWN.to_owned(), 4))
             .collect(),
@@ -127,7 +153,7 @@ fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
             (verdict, true) => verdict.clone().unwrap_or_else(|| "none".to_owned()),
         };
         let changed = if place == 0 { NONE.to_owned() } else { known(row.changed, yes_no) };
-        vec![capitalized(&after_round(row.round)), verdict, changed]
+        vec![capitalized(&source.round_name(row.round)), verdict, changed]
     });
     table(&["After", "Verdict", "Changed"], rows.collect())
 }
@@ -154,7 +180,11 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
 }
 
 fn calibration(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rows = source.evidence.calibration.seats.iter().map(|seat| {
+    let is_known = |seat: &&SeatCalibration| {
+        let figures = [seat.brier, seat.ece, seat.before, seat.after];
+        seat.forecasts > 0 || figures.iter().any(Option::is_some)
+    };
+    let rows = source.evidence.calibration.seats.iter().filter(is_known).map(|seat| {
         let figures = [seat.brier, seat.ece, seat.before, seat.after].map(figure);
         let mut row = vec![source.name(&seat.seat), seat.agent.clone(), seat.forecasts.to_string()];
         row.extend(figures);
@@ -165,6 +195,31 @@ fn calibration(source: &ReportSource<'_>) -> Vec<ReportBlock> {
 }
 
 fn judge(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let judge = source.evidence.judge.as_ref().and_then(|judge| serde_json::to_value(judge).ok());
-    judge.map(|judge| json_blocks::blocks(&judge)).unwrap_or_default()
+    let Some(judge) = &source.evidence.judge else { return Vec::new() };
+    let mut pairs = vec![("Judges".to_owned(), judge.judges.to_string())];
+    if let Some(orders) = &judge.order_consistency {
+        let same = format!("{} of {}", orders.same_top, orders.asked);
+        pairs.push(("The same first in both orders".to_owned(), same));
+    }
+    let figures = [
+        (
+            "Kendall's tau of the two orders",
+            judge.order_consistency.as_ref().and_then(|orders| orders.kendall_tau),
+            "1 means that a judge ranks the same in both orders, -1 that it ranks in reverse.",
+        ),
+        (
+            "Alpha",
+            judge.alpha,
+            "Krippendorff's alpha is 1 where the judges give the same scores, 0 where they agree as often as by chance, and \
+             negative where they oppose each other.",
+        ),
+        (
+            "W",
+            judge.w,
+            "Kendall's W is 1 where the judges rank in the same order, and 0 where their orders have nothing in common.",
+        ),
+    ];
+    let figures = figures.into_iter().filter_map(|(name, value, means)| Some((name, value?, means)));
+    pairs.extend(figures.map(|(name, value, means)| (name.to_owned(), format!("{}. {means}", score(value)))));
+    vec![ReportBlock::Pairs(pairs)]
 }

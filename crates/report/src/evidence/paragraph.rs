@@ -2,17 +2,19 @@
 //!
 //! A sentence says only what the log shows. What no verified declaration says is unknown, which is said once.
 
-use agon_core::wording::{capitalized, excerpt, joined, number_word, rounds as rounds_words, spoken};
-use agon_core::{DecidedPosition, PositionFlip, PositionHistory, RoundPositions, SeatPosition};
+use agon_core::wording::{
+    capitalized, excerpt, excerpt_of_sentences, joined, number_word, rounds as rounds_words, sentence, spoken,
+};
+use agon_core::{DecidedPosition, PositionFlip, PositionHistory, ReportLength, RoundPositions, SeatPosition};
 use agon_measure::Evidence;
-use agon_measure::evidence::FirstRound;
+use agon_measure::evidence::{FirstRound, SeatTrajectory};
 
-use super::paths::after_round;
+use super::{citation, flip_citation, has_quote};
 use crate::report_source::ReportSource;
 
 /// Who changed, how the verdict relates to the first positions, which rounds were idle, and how independent the seats are.
-pub(super) fn paragraph(source: &ReportSource<'_>) -> Option<String> {
-    let facts = EvidenceFacts::new(source)?;
+pub(super) fn paragraph(source: &ReportSource<'_>, length: ReportLength) -> Option<String> {
+    let facts = EvidenceFacts::new(source, length)?;
     let sentences = [
         facts.changes(),
         facts.ballots(),
@@ -28,6 +30,9 @@ pub(super) fn paragraph(source: &ReportSource<'_>) -> Option<String> {
 /// A longer position is cut where a sentence quotes it.
 const QUOTED_CHARS_MAX: usize = 60;
 
+/// A short report cuts what a seat says to this length.
+const WORDS_CHARS_MAX: usize = 200;
+
 struct EvidenceFacts<'a> {
     source: &'a ReportSource<'a>,
     evidence: &'a Evidence,
@@ -40,6 +45,7 @@ struct EvidenceFacts<'a> {
     role: String,
     /// Whether every position is a score.
     scored: bool,
+    length: ReportLength,
 }
 
 /// What is known about the verdict.
@@ -58,7 +64,7 @@ enum KnownVerdict<'a> {
 
 impl<'a> EvidenceFacts<'a> {
     /// `None` if nobody took a position.
-    fn new(source: &'a ReportSource<'a>) -> Option<Self> {
+    fn new(source: &'a ReportSource<'a>, length: ReportLength) -> Option<Self> {
         let (evidence, history) = (source.evidence, &source.view.positions);
         let held = || history.rounds.iter().flat_map(|round| &round.stands);
         held().next()?;
@@ -72,7 +78,8 @@ impl<'a> EvidenceFacts<'a> {
             own_rounds: history.rounds.iter().filter(|round| !round.ballots).collect(),
             seats: evidence.trajectory.len(),
             role: first.filter(|_| is_shared).map_or_else(|| "seat".to_owned(), spoken),
-            scored: held().all(|held| held.value.is_some()),
+            scored: source.is_scored(),
+            length,
         })
     }
 
@@ -108,19 +115,35 @@ impl<'a> EvidenceFacts<'a> {
         };
         let who = capitalized(&self.some_of(changed, self.seats));
         let citation = self.citation_words(&flips, changed);
-        Some(format!("{who} {what} in {when}{details}{citation}{}.", self.other_revisions(&flips)))
+        let line = format!("{who} {what} in {when}{details}{citation}.");
+        Some([Some(line), self.other_revisions(&flips)].into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 
-    /// The end of the sentence if other seats revised the text of a position that they kept.
-    fn other_revisions(&self, flips: &[&PositionFlip]) -> String {
-        let revised = self.own_rounds.iter().flat_map(|round| &round.stands);
-        let revised = revised.filter(|held| held.change.is_some()).map(|held| held.seat.as_str());
-        let kept = revised.filter(|seat| flips.iter().all(|flip| flip.seat != *seat));
-        match distinct(kept).len() {
-            0 => String::new(),
-            1 => "; one other revised its position without giving it up".to_owned(),
-            some => format!("; {} others revised theirs without giving them up", number_word(some)),
+    /// Who revised the text of a position that it kept, and when.
+    fn other_revisions(&self, flips: &[&PositionFlip]) -> Option<String> {
+        let is_flip =
+            |seat: &str, round: u32| flips.iter().any(|flip| flip.seat == seat && flip.round == round);
+        let mut revised: Vec<(Vec<String>, Vec<u32>)> = Vec::new();
+        for seat in &self.evidence.trajectory {
+            let mut rounds = self.history.revisions(&seat.seat);
+            rounds.retain(|round| !is_flip(&seat.seat, *round));
+            match revised.iter_mut().find(|(_, others)| *others == rounds) {
+                _ if rounds.is_empty() => {}
+                Some((names, _)) => names.push(self.source.name(&seat.seat)),
+                None => revised.push((vec![self.source.name(&seat.seat)], rounds)),
+            }
         }
+        let told =
+            revised.iter().map(|(names, rounds)| format!("{} ({})", joined(names), rounds_words(rounds)));
+        let told = joined(&told.collect::<Vec<_>>());
+        let is_one = revised.iter().map(|(names, _)| names.len()).sum::<usize>() == 1;
+        let what = match (self.history.are_texts, is_one) {
+            (true, true) => "its position without giving it up",
+            (true, false) => "their positions without giving them up",
+            (false, true) => "its position and kept its vote",
+            (false, false) => "their positions and kept their votes",
+        };
+        (!self.scored && !revised.is_empty()).then(|| format!("{told} revised {what}."))
     }
 
     /// Whether one of the changes is from or to a text that nobody compared with the others.
@@ -135,19 +158,26 @@ impl<'a> EvidenceFacts<'a> {
 
     /// The end of the sentence on these changes, of which `changed` seats are the authors.
     fn citation_words(&self, flips: &[&PositionFlip], changed: usize) -> String {
-        let sourced = flips.iter().filter(|flip| flip.by_source).count();
-        let looked_up = match sourced {
+        let looked_up = match flips.iter().filter(|flip| flip.by_source).count() {
             0 => String::new(),
-            1 if flips.len() == 1 => " of something that was looked up".to_owned(),
-            n => format!(" ({} of something that was looked up)", number_word(n)),
+            1 if flips.len() == 1 => " of a source".to_owned(),
+            n => format!(" ({} of a source)", number_word(n)),
         };
         let cited = flips.iter().filter(|flip| flip.evidenced).count();
+        let quoted = flips.iter().filter(|flip| has_quote(&flip.cited)).count();
+        let bare = || flips.iter().filter(|flip| !flip.evidenced);
+        let nothing = citation(&[], bare().any(|flip| !flip.unverified.is_empty()));
+        let how = match flips {
+            [only] => flip_citation(only),
+            _ if cited == 0 => nothing.clone(),
+            _ if quoted == cited => "with a verified quote".to_owned(),
+            _ => "citing a point or evidence".to_owned(),
+        };
         if cited > 0 && cited < flips.len() {
             let (with, without) = (number_word(cited), number_word(flips.len() - cited));
             let gap = if flips.len() > changed { ':' } else { ',' };
-            return format!("{gap} {with} with a verified citation{looked_up} and {without} without");
+            return format!("{gap} {with} {how}{looked_up} and {without} {nothing}");
         }
-        let how = if cited == 0 { "without" } else { "with" };
         // Where all seats changed, the sentence begins with "both" or "all".
         let each = match flips.len() {
             _ if changed == self.seats || flips.len() > changed => "",
@@ -158,17 +188,21 @@ impl<'a> EvidenceFacts<'a> {
         let is_toward = self.seats > 2 && flips.iter().all(|flip| flip.toward_majority == Some(true));
         let toward = match (is_toward, self.scored) {
             (false, _) => "",
-            (true, false) => ", joining most of the others",
-            (true, true) => ", moving toward the other scores",
+            (true, false) => "joining most of the others",
+            (true, true) => "moving toward the other scores",
         };
-        format!(", {each}{how} a verified citation{looked_up}{toward}")
+        let gap = match (toward, how.starts_with("citing")) {
+            ("", _) => "",
+            (_, true) => " and ",
+            (_, false) => ", ",
+        };
+        format!(", {each}{how}{looked_up}{gap}{toward}")
     }
 
     fn nobody_changed(&self) -> String {
         let what = if self.scored { "score" } else { "position" };
-        let revised = self.own_rounds.iter().flat_map(|round| &round.stands);
-        let revised =
-            distinct(revised.filter(|held| held.change.is_some()).map(|held| held.seat.as_str())).len();
+        let seats = self.evidence.trajectory.iter();
+        let revised = seats.filter(|seat| !self.history.revisions(&seat.seat).is_empty()).count();
         let (has, given, so_far) = match self.source.outcome() {
             Some(_) => ("", "gave", ""),
             None => ("has ", "has given", " so far"),
@@ -218,31 +252,51 @@ impl<'a> EvidenceFacts<'a> {
             false => (!vote.is_unsorted && !held.is_unsorted).then_some(false),
         };
         let kept: Option<Vec<bool>> = pairs.iter().map(is_same).collect();
-        let (voters, moved) = (pairs.len(), kept?.into_iter().filter(|kept| !kept).count());
+        let moved = pairs.iter().zip(kept?).filter(|(_, kept)| !kept).map(|(pair, _)| *pair);
+        let moved: Vec<(&SeatPosition, &SeatPosition)> = moved.collect();
         let which = if votes.next().is_some() { "the last vote" } else { "the vote" };
-        let who = self.some_of(voters, self.seats);
-        Some(match (moved, voters == self.seats) {
-            _ if voters == 0 => return None,
-            (0, true) => format!("In {which}, {who} backed the positions that they held."),
-            (1, true) => {
-                let who = self.some_of(1, voters);
-                format!("In {which}, {who} backed a position that it had not held.")
+        let name = |held: &SeatPosition| self.source.name(&held.seat);
+        let told = match (moved.as_slice(), pairs.as_slice()) {
+            (_, []) => return None,
+            // Where votes are compared with votes, the words of a position may have changed.
+            ([], [(only, _)]) if self.seats > 1 && !self.history.are_texts => {
+                format!("{} voted as before", name(only))
             }
-            (some, true) => {
-                let who = self.some_of(some, voters);
-                format!("In {which}, {who} backed positions that they had not held.")
+            ([], _) if !self.history.are_texts => {
+                format!("{} voted as before", self.some_of(pairs.len(), self.seats))
             }
-            (0, false) => format!("In {which}, {who} took part and backed what they held."),
-            (1, false) => {
-                format!("In {which}, {who} took part; one of them backed a position that it had not held.")
+            ([], [(only, _)]) if self.seats > 1 => format!("{} backed the position that it held", name(only)),
+            ([], _) => {
+                format!("{} backed the positions that they held", self.some_of(pairs.len(), self.seats))
             }
-            (some, false) => {
-                let some = number_word(some);
-                format!(
-                    "In {which}, {who} took part; {some} of them backed positions that they had not held."
-                )
+            ([(vote, held)], _) if !self.history.are_texts => {
+                format!("{} went from {} to {}", name(vote), held.position, vote.position)
             }
-        })
+            ([(vote, _)], _) => format!("{} backed another position than its own", name(vote)),
+            (several, _) => {
+                let names: Vec<String> = several.iter().map(|(vote, _)| name(vote)).collect();
+                format!("{} backed other positions than their last ones", joined(&names))
+            }
+        };
+        let reason = match moved.as_slice() {
+            [(vote, _)] => vote.change.as_ref().and_then(|change| Some((vote, change.reason.as_ref()?))),
+            _ => None,
+        };
+        let reason =
+            reason.map(|(vote, reason)| format!(" {}'s reason: {}", name(vote), self.quoted_words(reason)));
+        Some(format!("In {which}, {told}{}.{}", self.silent(last), reason.unwrap_or_default()))
+    }
+
+    /// A clause about the seats without a vote: those that abstained, and those that were not heard.
+    fn silent(&self, vote: &RoundPositions) -> String {
+        let silent = self.evidence.trajectory.iter().filter(|seat| vote.of(&seat.seat).is_none());
+        let (abstained, absent): (Vec<_>, Vec<_>) =
+            silent.partition(|seat| self.source.view.votes.iter().any(|vote| vote.seat == seat.seat));
+        let clause = |seats: Vec<&SeatTrajectory>, did: &str| {
+            let names: Vec<String> = seats.iter().map(|seat| self.source.name(&seat.seat)).collect();
+            if names.is_empty() { String::new() } else { format!("; {} {did}", joined(&names)) }
+        };
+        format!("{}{}", clause(abstained, "abstained"), clause(absent, "did not vote"))
     }
 
     /// How the verdict relates to the first positions.
@@ -272,19 +326,21 @@ impl<'a> EvidenceFacts<'a> {
         let is_told = rounds.len() > 2 && !self.history.are_texts;
         let before = rounds.iter().rposition(|round| round.ruling.as_deref() != Some(decided));
         let turned = before.filter(|_| is_told).and_then(|before| rounds.get(before + 1))?;
-        let when = if turned.ballots { "the vote".to_owned() } else { after_round(turned.round) };
+        let when = self.source.round_name(turned.round);
         let mut flips = self.evidence.flips.iter().filter(|flip| flip.round == turned.round);
         let by = match (flips.next(), flips.next()) {
             (Some(only), None) if turned.ballots => {
                 format!(", by the vote of {}", self.source.name(&only.seat))
             }
             (Some(only), None) => {
-                let how = if only.evidenced { "with" } else { "without" };
-                format!(", by {}'s change {how} a verified citation", self.source.name(&only.seat))
+                format!(", by {}'s change ({})", self.source.name(&only.seat), flip_citation(only))
             }
             _ => String::new(),
         };
-        Some(format!("The {} turned in {when}{by}.", self.noun()))
+        let from = before.and_then(|before| rounds.get(before)?.ruling.as_deref());
+        let from = from
+            .map_or(String::new(), |from| format!(" from {} to {}", self.quoted(from), self.quoted(decided)));
+        Some(format!("The {} turned{from} in {when}{by}.", self.noun()))
     }
 
     fn known_verdict(&self) -> KnownVerdict<'a> {
@@ -338,7 +394,10 @@ impl<'a> EvidenceFacts<'a> {
             (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided => {
                 format!("{would} the same verdict.")
             }
-            (KnownVerdict::Held(_) | KnownVerdict::New, Some(ruling)) => {
+            (KnownVerdict::Held(decided), Some(ruling)) => {
+                format!("{would} {} instead of {}.", self.quoted(ruling), self.quoted(decided))
+            }
+            (KnownVerdict::New, Some(ruling)) => {
                 format!("{would} another verdict: {}.", self.quoted(ruling))
             }
             (KnownVerdict::Held(_) | KnownVerdict::New, None) => format!("{would} no verdict."),
@@ -417,7 +476,9 @@ impl<'a> EvidenceFacts<'a> {
             }
             KnownVerdict::Held(decided) if vote == decided => {
                 let gives = self.would("would have given", "gives");
-                let same = format!("A plain vote on the {on} {gives} the same {noun}");
+                // A debate can add to a position that stays the same.
+                let what = if self.history.are_texts && self.is_debated() { "position" } else { noun };
+                let same = format!("A plain vote on the {on} {gives} the same {what}");
                 match ruling {
                     Some(ruling) if ruling == decided => format!("{same}."),
                     Some(ruling) => {
@@ -479,7 +540,7 @@ impl<'a> EvidenceFacts<'a> {
         match (last.plurality(), verdict) {
             (Some(most), verdict) => {
                 let holders = last.stands.iter().filter(|held| held.position == most).count();
-                let who = self.some_of(holders, last.stands.len());
+                let who = self.some_of(holders, self.seats);
                 let end = match verdict {
                     KnownVerdict::Held(decided) if most == *decided => format!("and that is the {noun}"),
                     _ => format!("but {}", self.stated()),
@@ -516,6 +577,16 @@ impl<'a> EvidenceFacts<'a> {
         format!("\"{}\"", short.replace('"', "'"))
     }
 
+    /// What a seat says, in quotes, as a sentence.
+    fn quoted_words(&self, text: &str) -> String {
+        let line = agon_host::clean_line(text);
+        let words = match self.length {
+            ReportLength::Full => line,
+            ReportLength::Any | ReportLength::Short => excerpt_of_sentences(&line, WORDS_CHARS_MAX),
+        };
+        format!("\"{}\"", sentence(&words.replace('"', "'")))
+    }
+
     /// The last rounds in which nobody revised anything, and how many calls they took.
     fn idle_rounds(&self) -> Option<String> {
         let idle = &self.evidence.counterfactual.idle_rounds;
@@ -525,7 +596,7 @@ impl<'a> EvidenceFacts<'a> {
         let calls = before.last().zip(Some(self.calls_in(tail))).filter(|(_, calls)| *calls > 0);
         let saved = calls.map(|(before, calls)| {
             let noun = if calls == 1 { "call" } else { "calls" };
-            let before = after_round(*before);
+            let before = self.source.round_name(*before);
             format!("stopping after {before} would have left the same positions with {calls} fewer {noun}.")
         });
         // If nobody revised anything in any round, the first sentence has said so.
@@ -555,7 +626,8 @@ impl<'a> EvidenceFacts<'a> {
             return None;
         }
         if !independence.known {
-            return Some(format!("How independent they are is not known yet; {}.", self.shared_models()));
+            let (role, shared) = (&self.role, self.shared_models());
+            return Some(format!("How independent the {role}s are is not known yet; {shared}."));
         }
         let seats = format!("the {} {}s", number_word(self.seats), self.role);
         let all = self.seats as f64;

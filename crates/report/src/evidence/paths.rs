@@ -1,7 +1,9 @@
 //! Who held what after each round, one path for each seat.
 
+use agon_core::wording::joined;
 use agon_core::{PathStep, PositionPaths, SeatPath};
 
+use super::citation;
 use crate::report_source::ReportSource;
 
 /// The paths of all seats.
@@ -19,6 +21,8 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
             }
         }
     }
+    let reworded: Vec<Option<PositionRewording<'_>>> =
+        positions.iter().map(|name| last_rewording(source, name)).collect();
     let scored = held().next().is_some() && held().all(|held| held.value.is_some());
     let seats = trajectories.iter().map(|seat| {
         let step = |round: &u32| {
@@ -26,11 +30,15 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
             let mut flips = source.evidence.flips.iter();
             let flip = flips.find(|flip| flip.seat == seat.seat && flip.round == *round);
             let changed = held.changed || flip.is_some();
+            let position = positions.iter().position(|known| *known == held.position)?;
+            let is_reworded = |last: &PositionRewording<'_>| last.holds(&seat.seat, *round);
             Some(PathStep {
-                position: positions.iter().position(|known| *known == held.position)?,
+                position,
                 value: held.value,
                 cited: changed.then(|| flip.map(|flip| flip.cited.clone()).unwrap_or_default()),
+                names_unverified: flip.is_some_and(|flip| !flip.unverified.is_empty()),
                 is_unsorted: held.is_unsorted,
+                is_reworded: reworded.get(position).and_then(Option::as_ref).is_some_and(is_reworded),
             })
         };
         SeatPath {
@@ -40,9 +48,40 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
         }
     });
     let seats = seats.collect();
-    let votes = source.view.positions.rounds.iter().filter(|round| round.ballots);
-    let vote_rounds = votes.map(|round| round.round).collect();
-    PositionPaths { seats, rounds, vote_rounds, positions, scored }
+    let in_full = positions.iter().map(|name| source.view.positions.in_full(name)).collect();
+    let reworded = reworded.iter().map(|last| {
+        let PositionRewording { holders, words } = last.as_ref()?;
+        let names: Vec<String> = holders.iter().map(|(seat, _)| source.name(seat)).collect();
+        Some(format!("{words} (as revised by {})", joined(&names)))
+    });
+    let reworded = reworded.collect();
+    PositionPaths { seats, rounds, vote_rounds: source.vote_rounds(), positions, in_full, reworded, scored }
+}
+
+/// How a position is put since it was revised without being given up.
+struct PositionRewording<'a> {
+    words: &'a str,
+    /// Whose revision is put so, and its round.
+    holders: Vec<(&'a str, u32)>,
+}
+
+impl PositionRewording<'_> {
+    fn holds(&self, seat: &str, round: u32) -> bool {
+        self.holders.iter().any(|(holder, since)| *holder == seat && *since <= round)
+    }
+}
+
+/// The last rewording of a position.
+fn last_rewording<'a>(source: &'a ReportSource<'_>, name: &str) -> Option<PositionRewording<'a>> {
+    let rounds = source.view.positions.rounds.iter();
+    let held = rounds.flat_map(|held| held.stands.iter().map(move |stand| (stand, held.round)));
+    let reworded = held.filter(|(stand, _)| stand.position == name);
+    let reworded: Vec<(&str, &str, u32)> = reworded
+        .filter_map(|(stand, round)| Some((stand.reworded.as_deref()?, stand.seat.as_str(), round)))
+        .collect();
+    let words = reworded.iter().max_by_key(|(.., round)| *round)?.0;
+    let holders = reworded.iter().filter(|(own, ..)| *own == words).map(|(_, seat, round)| (*seat, *round));
+    Some(PositionRewording { words, holders: holders.collect() })
 }
 
 /// Whether there is anything to draw. With one round there is no path.
@@ -50,38 +89,52 @@ pub(crate) fn is_worth_drawing(paths: &PositionPaths) -> bool {
     paths.rounds.len() > 1 && !paths.seats.is_empty() && !paths.positions.is_empty()
 }
 
-/// Short keys for the positions: their own names if none is longer than this, else P1, P2 and so on. The second value says
-/// whether they are the names.
+/// Short keys for the positions: their own names if none is longer than this or was put in new words, else #1, #2 and so on. The second
+/// value says whether they are the names.
 pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<String>, bool) {
-    if paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
+    let is_same = paths.reworded.iter().all(Option::is_none);
+    if is_same && paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
         return (paths.positions.clone(), true);
     }
     ((1..=paths.positions.len()).map(|place| format!("#{place}")).collect(), false)
 }
 
-/// The positions that a seat of these paths holds, with their keys.
+/// The key of a position in its new words.
+fn reworded_key(key: &str) -> String {
+    format!("{key}'")
+}
+
+/// The positions that a seat of these paths holds, in full, with their keys.
 pub(crate) fn held_positions<'a>(
     paths: &'a PositionPaths,
     keys: &'a [String],
-) -> impl Iterator<Item = (&'a String, &'a String)> {
+) -> impl Iterator<Item = (String, &'a String)> {
     let is_held = |place: usize| {
         paths.seats.iter().flat_map(|seat| &seat.steps).flatten().any(|step| step.position == place)
     };
-    let all = keys.iter().zip(&paths.positions).enumerate();
-    all.filter(move |(place, _)| is_held(*place)).map(|(_, pair)| pair)
+    let all = keys.iter().zip(&paths.in_full).enumerate();
+    let held = all.filter(move |(place, _)| is_held(*place));
+    held.flat_map(|(place, (key, position))| {
+        let reworded = paths.reworded.get(place).and_then(Option::as_ref);
+        let reworded = reworded.map(|words| (reworded_key(key), words));
+        std::iter::once((key.clone(), position)).chain(reworded)
+    })
 }
 
 /// The marks of a position in a table.
-pub(crate) const TABLE_MARKS: PathMarks = PathMarks { cited: "*", bare: "~", unsorted: "?" };
+pub(crate) const TABLE_MARKS: PathMarks =
+    PathMarks { cited: "*", bare: "~", unsorted: "?", reworded: Some("'") };
 
 /// The signs of one renderer.
 pub(crate) struct PathMarks {
-    /// A change with a verified citation.
+    /// A change that cites something, as far as that verifies.
     pub(crate) cited: &'static str,
-    /// A change without one.
+    /// A change that cites nothing that verifies.
     pub(crate) bare: &'static str,
     /// A position that nobody compared with the others.
     pub(crate) unsorted: &'static str,
+    /// A position in its new words, where they are shown.
+    pub(crate) reworded: Option<&'static str>,
 }
 
 impl PathMarks {
@@ -91,11 +144,15 @@ impl PathMarks {
             paths.seats.iter().flat_map(|seat| &seat.steps).flatten().any(is_marked)
         };
         let is_cited = any(|step| step.cited.as_ref().is_some_and(|cited| !cited.is_empty()));
-        let is_bare = any(|step| step.cited.as_ref().is_some_and(Vec::is_empty));
-        let without = if is_cited { "without one" } else { "changed without a verified citation" };
+        let is_bare = any(PathStep::is_bare);
+        let nothing = citation(&[], any(|step| step.is_bare() && step.names_unverified));
+        let changed = if is_cited { "" } else { "changed, " };
         let parts = [
-            is_cited.then(|| format!("{} changed with a verified citation", self.cited)),
-            is_bare.then(|| format!("{} {without}", self.bare)),
+            is_cited.then(|| format!("{} changed, citing a point or evidence", self.cited)),
+            is_bare.then(|| format!("{} {changed}{nothing}", self.bare)),
+            self.reworded
+                .filter(|_| any(|step| step.is_reworded))
+                .map(|mark| format!("{mark} revised without being given up")),
             any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -112,24 +169,27 @@ pub(crate) fn step_cell(seat: &SeatPath, place: usize, keys: &[String]) -> Strin
         Some(_) => TABLE_MARKS.cited,
     };
     let unsorted = if step.is_unsorted { TABLE_MARKS.unsorted } else { "" };
-    format!("{}{unsorted}{changed}", keys.get(step.position).map_or("-", String::as_str))
+    let key = keys.get(step.position).map_or("-", String::as_str);
+    let key = if step.is_reworded { reworded_key(key) } else { key.to_owned() };
+    format!("{key}{unsorted}{changed}")
 }
 
-/// A round as the head of a column.
-pub(crate) fn column_head(paths: &PositionPaths, round: u32) -> String {
-    match paths.vote_rounds.as_slice() {
+/// A round where there is little room. `votes` are the rounds that are votes.
+pub(crate) fn round_head(votes: &[u32], round: u32) -> String {
+    match votes {
         [vote] if *vote == round => "vote".to_owned(),
         votes if votes.contains(&round) => format!("R{round} vote"),
-        _ => round_head(round),
+        _ if round == 0 => "start".to_owned(),
+        _ => format!("R{round}"),
     }
 }
 
-/// A round in a chart.
-pub(crate) fn round_head(round: u32) -> String {
-    if round == 0 { "start".to_owned() } else { format!("R{round}") }
-}
-
-/// A round in a sentence that says what held after it.
-pub(crate) fn after_round(round: u32) -> String {
-    if round == 0 { "the first answers".to_owned() } else { format!("round {round}") }
+/// A round in a sentence. `votes` are the rounds that are votes.
+pub(crate) fn round_name(votes: &[u32], round: u32) -> String {
+    match votes {
+        [vote] if *vote == round => "the vote".to_owned(),
+        votes if votes.contains(&round) => format!("the vote of round {round}"),
+        _ if round == 0 => "the first answers".to_owned(),
+        _ => format!("round {round}"),
+    }
 }

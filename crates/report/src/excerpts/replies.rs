@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::ExcerptError;
 use crate::evidence::change_block;
-use crate::evidence::paths::{after_round, is_worth_drawing, position_paths};
+use crate::evidence::paths::{is_worth_drawing, position_paths};
 use crate::report_source::ReportSource;
 use crate::transcript::phases_with;
 
@@ -169,7 +169,7 @@ impl SpeechFilter {
                 note: held.changed.then(|| "Changed in this round.".to_owned()),
             })
             .collect();
-        let title = format!("Positions after {}", after_round(round));
+        let title = format!("Positions after {}", source.round_name(round));
         let section = |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
         (!items.is_empty()).then(|| section(items))
     }

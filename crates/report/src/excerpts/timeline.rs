@@ -188,7 +188,7 @@ impl Timeline {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let head = ["Phase", "Time", "Share", "Calls", "The longest"].map(str::to_owned);
+        let head = ["Phase", "Time", "Share", "Questions", "The longest"].map(str::to_owned);
         let row = |phase: &TimelinePhase| {
             let longest = phase.calls.iter().max_by_key(|call| call.took());
             let longest =

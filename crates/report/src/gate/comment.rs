@@ -10,8 +10,8 @@ use agon_core::{
 };
 use agon_host::clean_line;
 
-use super::{PipelineReport, dropped_sentence};
-use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
+use super::{PipelineReport, dropped_sentence, unverified_sentence};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
 use crate::evidence::what_the_debate_did;
 use crate::markdown_text::{MarkdownSpan, spans};
 use crate::report_assembly::{facts, renderable};
@@ -54,7 +54,7 @@ pub(super) fn summary(source: &ReportSource<'_>, review: &PipelineReport) -> Str
             out.push_str(&part(&section.title, &section_entries(&section), chars_max));
         }
     }
-    out.push_str(&judges(&review.gate.judges));
+    out.push_str(&judges(review));
     out.push_str(&last_lines(source, review));
     out
 }
@@ -106,15 +106,16 @@ fn finding_entry(finding: &GateFinding) -> String {
     remarks.extend(
         (!finding.judges.is_empty()).then(|| format!("Raised or accepted by {}.", finding.judges.join(", "))),
     );
-    remarks.extend(finding.unverified.then(|| "The location is not in what was judged.".to_owned()));
+    remarks.extend(finding.remarks.iter().cloned());
+    remarks.extend(unverified_sentence(finding));
     remarks.extend(dropped_sentence(finding));
     lines.extend((!remarks.is_empty()).then(|| short(&remarks.join(" "))));
     format!("{}\n", lines.join("<br>\n  "))
 }
 
 /// The judges, folded away.
-fn judges(judges: &[GateJudge]) -> String {
-    let entries: Vec<String> = judges.iter().map(judge_entry).collect();
+fn judges(review: &PipelineReport) -> String {
+    let entries: Vec<String> = review.judges().map(|(model, judge)| judge_entry(&model, judge)).collect();
     if entries.is_empty() {
         return String::new();
     }
@@ -122,8 +123,8 @@ fn judges(judges: &[GateJudge]) -> String {
     format!("\n<details><summary>The judges</summary>\n\n{entries}\n</details>\n")
 }
 
-fn judge_entry(judge: &GateJudge) -> String {
-    let vendor = judge.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({})", name(vendor)));
+fn judge_entry(model: &str, judge: &GateJudge) -> String {
+    let model = if model.is_empty() { String::new() } else { format!(" {}", name(model)) };
     let confidence = judge.confidence.as_ref().map_or(String::new(), |sure| format!(", {sure}"));
     let said = match (&judge.verdict, &judge.absence) {
         (Some(verdict), _) => format!("{verdict}{confidence}"),
@@ -132,7 +133,7 @@ fn judge_entry(judge: &GateJudge) -> String {
     };
     let insight = judge.key_insight.as_ref().map_or(String::new(), |insight| format!(": {insight}"));
     let mut lines =
-        vec![format!("- {}{vendor}: {}", bold(&name(&judge.name)), short(&format!("{said}{insight}")))];
+        vec![format!("- {}{model}: {}", bold(&name(&judge.name)), short(&format!("{said}{insight}")))];
     let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
     lines.extend(notes.map(|note| short(note)));
     format!("{}\n", lines.join("<br>\n  "))
@@ -177,8 +178,10 @@ fn item_entry(item: &ReportItem) -> String {
 fn paths_table(paths: &PositionPaths) -> String {
     let (keys, are_names) = position_keys(paths, CELL_CHARS_MAX);
     let head = std::iter::once("Seat".to_owned());
-    let mut rows =
-        vec![head.chain(paths.rounds.iter().map(|round| column_head(paths, *round))).collect::<Vec<_>>()];
+    let mut rows = vec![
+        head.chain(paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round)))
+            .collect::<Vec<_>>(),
+    ];
     for seat in &paths.seats {
         let cells = (0..paths.rounds.len()).map(|place| step_cell(seat, place, &keys));
         rows.push(std::iter::once(seat.who.clone()).chain(cells).collect());
@@ -187,7 +190,7 @@ fn paths_table(paths: &PositionPaths) -> String {
     if !are_names {
         out.push('\n');
         for (key, position) in held_positions(paths, &keys) {
-            out.push_str(&format!("- {}: {}\n", bold(&name(key)), short(position)));
+            out.push_str(&format!("- {}: {}\n", bold(&name(&key)), short(position)));
         }
     }
     out.push_str(

@@ -116,7 +116,7 @@ fn escape_property(text: &str) -> String {
 
 fn summary(review: &PipelineReport, left: &[&GateFinding]) -> String {
     let mut lines = vec![format!("{} {}: {}", review.command, review.gate.target, review.meaning)];
-    lines.extend(review.gate.judges.iter().map(judge_line));
+    lines.extend(review.judges().map(|(model, judge)| judge_line(&model, judge)));
     if !left.is_empty() {
         lines.push(format!("Also found; GitHub shows only {SHOWN_MAX} annotations of a level:"));
     }
@@ -128,15 +128,14 @@ fn summary(review: &PipelineReport, left: &[&GateFinding]) -> String {
     lines.iter().map(|line| format!("{}\n", inert(line))).collect()
 }
 
-fn judge_line(judge: &GateJudge) -> String {
-    let vendor = judge.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({vendor})"));
+fn judge_line(model: &str, judge: &GateJudge) -> String {
     let said = match (&judge.verdict, &judge.absence) {
         (Some(verdict), _) => verdict.as_str(),
         (None, Some(absence)) => absence.as_str(),
         (None, None) => "absent",
     };
     let insight = judge.key_insight.as_ref().map_or(String::new(), |insight| format!(": {insight}"));
-    format!("- {}{vendor}: {said}{insight}", judge.name)
+    format!("- {}{model}: {said}{insight}", judge.name)
 }
 
 /// Removes commands of the old form, `##[`. The runner may ignore invisible characters inside it, so the brackets are replaced.

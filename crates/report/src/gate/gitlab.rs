@@ -6,7 +6,7 @@ use agon_core::{GateFinding, GateSeverity};
 use serde_json::{Value, json};
 
 use super::sarif::{fingerprint, rule_of};
-use super::{PipelineReport, finding_text};
+use super::{PipelineReport, placed_text, shown_place};
 
 /// The findings as a JSON list.
 pub(super) fn report(review: &PipelineReport) -> String {
@@ -16,26 +16,24 @@ pub(super) fn report(review: &PipelineReport) -> String {
     format!("{:#}\n", Value::from(entries))
 }
 
-/// A finding without a file is placed in the first judged file, one without a line on line 1. Without any file GitLab cannot show it.
+/// Without any file GitLab cannot show a finding.
 fn entry(
     review: &PipelineReport,
     finding: &GateFinding,
     seen: &mut BTreeMap<String, usize>,
 ) -> Option<Value> {
-    let path = finding.file.as_ref().or(review.gate.path.as_ref())?;
-    let begin = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
-    let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(begin);
+    let place = shown_place(review, finding)?;
     // GitLab shows only the first of two with the same fingerprint.
     let print = fingerprint(finding);
     let count = seen.entry(print.clone()).or_default();
     *count += 1;
     let print = if *count == 1 { print } else { format!("{print}-{count}") };
     Some(json!({
-        "description": finding_text(finding),
+        "description": placed_text(finding, Some(&place)),
         "check_name": format!("agon/{}", rule_of(finding).0),
         "fingerprint": print,
         "severity": severity(finding),
-        "location": {"path": path.trim_start_matches("./"), "lines": {"begin": begin, "end": end}},
+        "location": {"path": place.path.trim_start_matches("./"), "lines": {"begin": place.begin, "end": place.end}},
     }))
 }
 

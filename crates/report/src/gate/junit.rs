@@ -7,7 +7,7 @@ use super::{PipelineReport, finding_text};
 /// One suite with a test for the verdict, which fails if and only if the exit status is 1, and a test for each judge.
 pub(super) fn report(review: &PipelineReport) -> String {
     let mut cases = vec![verdict_case(review)];
-    cases.extend(review.gate.judges.iter().map(|judge| judge_case(judge, review.gate.fails_on_warn)));
+    cases.extend(review.judges().map(|(model, judge)| judge_case(&model, judge, review.gate.fails_on_warn)));
     let count = |wanted: &str| cases.iter().filter(|case| case.result_is(wanted)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
@@ -99,7 +99,7 @@ fn verdict_case(review: &PipelineReport) -> JunitCase {
     JunitCase { name: "verdict".into(), result, out: out.join("\n") }
 }
 
-fn judge_case(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
+fn judge_case(model: &str, judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
     let fails = match judge.verdict.as_deref() {
         Some("FAIL") => true,
         Some("WARN") => fail_on_warn,
@@ -117,7 +117,7 @@ fn judge_case(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
         message: absence.clone(),
         text: String::new(),
     });
-    let mut out: Vec<String> = Vec::new();
+    let mut out: Vec<String> = vec![format!("{}{model}", judge.name)];
     out.extend(judge.verdict.as_ref().map(|verdict| verdict_line(judge, verdict)));
     out.extend(judge.key_insight.as_ref().map(|insight| format!("Key insight: {insight}")));
     out.extend(judge.findings.iter().map(finding_line));

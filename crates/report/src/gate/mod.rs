@@ -10,11 +10,12 @@ mod junit;
 mod sarif;
 
 use agon_core::view::{absence_words, is_troubled};
-use agon_core::wording::seat_name;
-use agon_core::{GateFinding, GateJudge, GateReport};
+use agon_core::wording::{joined, seat_name};
+use agon_core::{Debate, GateFinding, GateJudge, GateReport};
 use agon_host::{clean_line, clean_text};
 
 use crate::report_source::ReportSource;
+use crate::unshown_files::unshown_files_warning;
 
 /// A format that a pipeline reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +82,8 @@ struct PipelineReport {
     /// The command that was run, which names the suite and the annotations.
     command: String,
     gate: GateReport,
+    /// For each judge of the gate, the model that spoke, else the one that was asked, else its vendor.
+    models: Vec<String>,
     /// The verdict, or "no verdict".
     verdict: String,
     /// The verdict and what it means.
@@ -94,6 +97,7 @@ struct PipelineReport {
 impl PipelineReport {
     fn new(source: &ReportSource<'_>, gate: &GateReport) -> Self {
         let debate = source.debate;
+        let models = gate.judges.iter().map(|judge| judge_model(debate, judge)).collect();
         let gate = cleaned(gate);
         let verdict = gate.verdict.as_deref();
         let meaning = match verdict {
@@ -106,7 +110,8 @@ impl PipelineReport {
             clean_line(&format!("{} {}{round}{detail}", seat_name(&ask.seat), absence_words(why)))
         });
         let outcome = debate.outcome.as_ref();
-        let warnings = outcome.into_iter().flat_map(|outcome| &outcome.warnings);
+        let warnings = outcome.into_iter().flat_map(|outcome| &outcome.warnings).cloned();
+        let warnings = warnings.chain(unshown_files_warning(&debate.brief));
         Self {
             id: clean_line(&debate.brief.id),
             command: format!("agon {}", source.info.name),
@@ -115,10 +120,53 @@ impl PipelineReport {
             is_degraded: outcome.is_some_and(is_troubled),
             elapsed_ms: debate.at_ms,
             absences: absences.collect(),
-            warnings: warnings.map(|warning| clean_line(warning)).collect(),
+            warnings: warnings.map(|warning| clean_line(&warning)).collect(),
+            models,
             gate,
         }
     }
+
+    /// The judges, each with its model in brackets, to stand after its name.
+    fn judges(&self) -> impl Iterator<Item = (String, &GateJudge)> {
+        let in_brackets =
+            |model: &String| if model.is_empty() { String::new() } else { format!(" ({model})") };
+        self.models.iter().map(in_brackets).zip(&self.gate.judges)
+    }
+}
+
+/// The model of a judge's seat; its vendor if the debate has no such seat.
+fn judge_model(debate: &Debate, judge: &GateJudge) -> String {
+    let spoke: Vec<String> = debate.spoke(&judge.seat).into_iter().map(str::to_owned).collect();
+    let seat = debate.brief.seat(&judge.seat).map(|seat| seat.model.clone());
+    let model = if spoke.is_empty() { seat } else { Some(joined(&spoke)) };
+    clean_line(&model.or_else(|| judge.vendor.clone()).unwrap_or_default())
+}
+
+/// Where a format shows a finding that needs a line.
+struct ShownPlace<'g> {
+    path: &'g str,
+    begin: u64,
+    end: u64,
+    /// Says that the judge did not name this line.
+    remark: Option<&'static str>,
+}
+
+/// A finding without a file is shown in the first judged file, one without a line on line 1. Nothing without any file.
+fn shown_place<'g>(review: &'g PipelineReport, finding: &'g GateFinding) -> Option<ShownPlace<'g>> {
+    let path = finding.file.as_ref().or(review.gate.path.as_ref())?;
+    Some(match (&finding.file, finding.line) {
+        (Some(_), Some(begin)) => {
+            ShownPlace { path, begin, end: finding.end_line.unwrap_or(begin), remark: None }
+        }
+        (Some(_), None) => {
+            let remark = "It names no line of this file that could be found, so it is shown on line 1.";
+            ShownPlace { path, begin: 1, end: 1, remark: Some(remark) }
+        }
+        (None, _) => {
+            let remark = "It names no file, so it is shown on line 1 of the first file that was judged.";
+            ShownPlace { path, begin: 1, end: 1, remark: Some(remark) }
+        }
+    })
 }
 
 fn cleaned(gate: &GateReport) -> GateReport {
@@ -170,6 +218,7 @@ fn cleaned_finding(finding: &GateFinding) -> GateFinding {
         end_line: finding.end_line,
         unverified: finding.unverified,
         judges: finding.judges.iter().map(line).collect(),
+        remarks: finding.remarks.iter().map(line).collect(),
         dropped_by: finding.dropped_by.iter().map(line).collect(),
         dropped: finding.dropped,
     }
@@ -184,6 +233,13 @@ fn dropped_sentence(finding: &GateFinding) -> Option<String> {
     finding.dropped.then(|| format!("Dropped in round 2{by}."))
 }
 
+/// Says that the place which a finding names is not in what was judged. The file may be: so the place is named.
+fn unverified_sentence(finding: &GateFinding) -> Option<String> {
+    let place = finding.location.as_ref();
+    let place = place.map_or("its place".to_owned(), |place| format!("\u{201c}{place}\u{201d}"));
+    finding.unverified.then(|| format!("Unverified: {place} is not in what was judged."))
+}
+
 /// A finding with its recommendation and judges, one per line.
 fn finding_text(finding: &GateFinding) -> String {
     let mut lines = vec![finding.description.clone()];
@@ -191,8 +247,14 @@ fn finding_text(finding: &GateFinding) -> String {
     lines.extend(
         (!finding.judges.is_empty()).then(|| format!("Raised or accepted by {}.", finding.judges.join(", "))),
     );
-    lines
-        .extend(finding.unverified.then(|| "Unverified: the location is not in what was judged.".to_owned()));
+    lines.extend(finding.remarks.iter().cloned());
+    lines.extend(unverified_sentence(finding));
     lines.extend(dropped_sentence(finding));
     lines.join("\n")
+}
+
+/// The same where a format shows it at a place, with a remark if the judge did not name that place.
+fn placed_text(finding: &GateFinding, place: Option<&ShownPlace<'_>>) -> String {
+    let remark = place.and_then(|place| place.remark).map_or(String::new(), |remark| format!("\n{remark}"));
+    format!("{}{remark}", finding_text(finding))
 }

@@ -7,7 +7,7 @@ use agon_core::event::sha256;
 use agon_core::{GateFinding, GateRuling, GateSeverity};
 use serde_json::{Value, json};
 
-use super::{PipelineReport, dropped_sentence, finding_text};
+use super::{PipelineReport, ShownPlace, dropped_sentence, placed_text, shown_place};
 
 pub(super) fn file(review: &PipelineReport) -> String {
     let mut rules: Vec<Value> = Vec::new();
@@ -67,12 +67,13 @@ fn result(review: &PipelineReport, finding: &GateFinding, rule: &str, rule_index
     // If one result has `suppressions`, all results must have it.
     let suppression = |why| json!({"kind": "external", "status": "accepted", "justification": why});
     let suppressions: Vec<Value> = dropped_sentence(finding).map(suppression).into_iter().collect();
+    let place = shown_place(review, finding);
     json!({
         "ruleId": rule,
         "ruleIndex": rule_index,
         "level": level(finding),
-        "message": {"text": no_link(&finding_text(finding))},
-        "locations": location(review, finding).into_iter().collect::<Vec<_>>(),
+        "message": {"text": no_link(&placed_text(finding, place.as_ref()))},
+        "locations": place.iter().map(location).collect::<Vec<_>>(),
         "partialFingerprints": {"agonFinding/v1": fingerprint(finding)},
         "properties": {
             "severity": finding.severity.as_str(),
@@ -96,16 +97,12 @@ fn level(finding: &GateFinding) -> &'static str {
     }
 }
 
-/// Where a finding is. One without a file is placed in the first judged file, one without a line on line 1. The judge's own
-/// words are in the result's properties.
-fn location(review: &PipelineReport, finding: &GateFinding) -> Option<Value> {
-    let uri = uri(finding.file.as_ref().or(review.gate.path.as_ref())?);
-    let start = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
-    let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(start);
-    Some(json!({"physicalLocation": {
-        "artifactLocation": {"uri": uri},
-        "region": {"startLine": start, "endLine": end},
-    }}))
+/// Where a finding is shown. The judge's own words for its place are in the result's properties.
+fn location(place: &ShownPlace<'_>) -> Value {
+    json!({"physicalLocation": {
+        "artifactLocation": {"uri": uri(place.path)},
+        "region": {"startLine": place.begin, "endLine": place.end},
+    }})
 }
 
 /// A path as a URI with forward slashes, relative to the root of the checkout unless it is absolute.

@@ -3,7 +3,7 @@
 //! A seat with a label is shown by the label alone. The report names the seat and its model.
 
 mod narration;
-mod phase;
+pub(crate) mod phase;
 mod screen;
 mod stream;
 
@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::TerminalStyle;
 use agon_core::view::absence_words;
-use agon_core::wording::{seconds, spoken};
+use agon_core::wording::{clauses, seconds, spoken, without_stop};
 use agon_host::clean_line;
 
 use crate::markdown_text::{MarkdownPart, bare, cut, parse, tail, wrap};
@@ -51,6 +51,8 @@ pub struct LiveView {
     debate: Option<Debate>,
     mask: Option<NameMask>,
     pending: BTreeMap<u32, LiveAsk>,
+    /// The lines of replies that a person who is asked in the same phase must not see before answering.
+    held_back: Vec<String>,
     /// The width of the longest name in the phase, to align the replies.
     name_width: usize,
 }
@@ -59,6 +61,7 @@ pub struct LiveView {
 struct LiveAsk {
     who: String,
     labelled: bool,
+    is_person: bool,
     asked_ms: u64,
     sent: bool,
     attempt: u32,
@@ -85,7 +88,7 @@ impl LiveView {
 
     fn on(protocol: &'static dyn Protocol, style: TerminalStyle, screen: LiveScreen) -> Self {
         let (debate, mask, pending) = (None, None, BTreeMap::new());
-        Self { protocol, style, screen, debate, mask, pending, name_width: 0 }
+        Self { protocol, style, screen, debate, mask, pending, held_back: Vec::new(), name_width: 0 }
     }
 
     /// Shows what is new in the next record. A record out of order is not shown; the end of the debate reports it.
@@ -130,18 +133,17 @@ impl LiveView {
 
     /// Shows the next piece of a reply while it is written. Pieces of a finished reply or an abandoned attempt are ignored.
     pub fn delta(&mut self, ask: u32, attempt: u32, text: &str) {
+        let (is_hidden, room) = (self.waits_for_person(), self.message_room());
         let Some(pending) = self.pending.get_mut(&ask).filter(|pending| pending.attempt == attempt) else {
             return;
         };
         pending.stream.push(text);
-        let Some(bar) = &pending.bar else { return };
+        let Some(bar) = pending.bar.as_ref().filter(|_| !is_hidden) else { return };
         let line = pending.stream.last_line();
         let line = match &self.mask {
             Some(mask) if pending.labelled => mask.apply(&line),
             _ => line,
         };
-        // The spinner, the seconds and the gaps take 12 columns.
-        let room = self.style.columns().saturating_sub(self.name_width + 12);
         bar.set_message(tail(&line, room, &self.style));
     }
 
@@ -165,8 +167,20 @@ impl LiveView {
         }
     }
 
+    /// The columns for the message of a spinner. The spinner, the seconds and the gaps take 12, and the terminal may echo `^C` twice: on
+    /// a full line the echo would begin another one, which nothing removes.
+    fn message_room(&self) -> usize {
+        self.style.columns().saturating_sub(self.name_width + 16)
+    }
+
+    /// Whether a person is asked in this phase and has not answered. A person answers without seeing the others' answers.
+    fn waits_for_person(&self) -> bool {
+        self.pending.values().any(|pending| pending.is_person)
+    }
+
     /// Removes the spinners. The lines stay.
     pub fn finish(&mut self) {
+        self.held_back.clear();
         for (_, pending) in std::mem::take(&mut self.pending) {
             pending.bar.iter().for_each(|bar| self.screen.remove(bar));
         }
@@ -192,6 +206,7 @@ impl LiveView {
             let pending = LiveAsk {
                 who: clean_line(&phase::shown(ask)),
                 labelled: ask.label.is_some(),
+                is_person: phase::is_person(&ask.model),
                 asked_ms: at_ms,
                 sent: false,
                 attempt: 0,
@@ -222,10 +237,11 @@ impl LiveView {
     }
 
     fn faulted(&mut self, ask: u32, detail: &str) {
+        let room = self.message_room();
         let Some(pending) = self.pending.get_mut(&ask) else { return };
         let fault = masked_detail(detail, pending.labelled, self.mask.as_ref());
         if let Some(bar) = &pending.bar {
-            bar.set_message(fault.clone());
+            bar.set_message(cut(&fault, room, &self.style));
         }
         pending.fault = Some(fault);
     }
@@ -251,7 +267,10 @@ impl LiveView {
             _ => words,
         };
         let room = style.columns().saturating_sub(self.name_width + 6);
-        self.screen.line(&format!("  {sign} {who}  {}", cut(&words, room, &style)));
+        self.held_back.push(format!("  {sign} {who}  {}", cut(&words, room, &style)));
+        if !self.waits_for_person() {
+            std::mem::take(&mut self.held_back).iter().for_each(|line| self.screen.line(line));
+        }
         if self.pending.is_empty() {
             self.show_summary();
         }
@@ -288,16 +307,14 @@ fn padded(name: &str, width: usize) -> String {
 /// A detail in one line, without the names that a label hides.
 fn masked_detail(detail: &str, labelled: bool, mask: Option<&NameMask>) -> String {
     let line = clean_line(detail);
-    let line = line.trim_end_matches('.');
+    let line = without_stop(&line);
     mask.filter(|_| labelled).map_or_else(|| line.to_owned(), |mask| mask.apply(line))
 }
 
 /// The beginning of a reply, in one line.
 fn first_words(text: &str, value: Option<&Value>) -> String {
     if let Some(value) = value {
-        let mut strings = Vec::new();
-        gather(value, &mut strings);
-        return strings.iter().map(|text| text.trim_end_matches('.')).collect::<Vec<_>>().join("; ");
+        return without_stop(&main_sentence(value)).to_owned();
     }
     let first = parse(text).into_iter().find_map(|para| match para {
         MarkdownPart::Text(text) | MarkdownPart::Quote(text) | MarkdownPart::Item { text, .. } => Some(text),
@@ -309,16 +326,54 @@ fn first_words(text: &str, value: Option<&Value>) -> String {
 /// A line shows at most this many values.
 const VALUES_MAX: usize = 6;
 
+/// The fields that come before a decision: what a seat notes, repeats, or says for the other side.
+pub(crate) const NOTES: [&str; 3] = ["analysis", "restatement", "steel_man"];
+
+/// What a structured reply says first: the first text among its fields, else in a list of texts, else anywhere in it, else its words.
+/// The notes that come before a decision are left out if there is anything else.
+fn main_sentence(value: &Value) -> String {
+    let own = fields(value).find_map(free_text);
+    let listed = || fields(value).find_map(|value| free_text(value.get(0)?));
+    if let Some(text) = own.or_else(listed).or_else(|| first_text(value)) {
+        return bare(&clean_line(text));
+    }
+    let mut strings = Vec::new();
+    gather(value, &mut strings);
+    let notes = || NOTES.iter().find_map(|key| free_text(value.get(*key)?));
+    match strings.is_empty() {
+        true => notes().map(|text| bare(&clean_line(text))).unwrap_or_default(),
+        false => clauses(&strings),
+    }
+}
+
+/// The fields of an object, without the notes.
+fn fields(value: &Value) -> impl Iterator<Item = &Value> {
+    let fields = value.as_object().into_iter().flatten();
+    fields.filter(|(key, _)| !NOTES.contains(&key.as_str())).map(|(_, value)| value)
+}
+
+fn first_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(_) => free_text(value),
+        Value::Array(values) => values.iter().find_map(first_text),
+        _ => fields(value).find_map(first_text),
+    }
+}
+
+/// A text that is neither an id nor a word of a choice: those are ASCII and have no spaces.
+fn free_text(value: &Value) -> Option<&str> {
+    let text = value.as_str()?.trim();
+    (text.contains(char::is_whitespace) || !text.is_ascii()).then_some(text)
+}
+
 fn gather(value: &Value, strings: &mut Vec<String>) {
     if strings.len() >= VALUES_MAX {
         return;
     }
     match value {
-        Value::String(text) if text.contains(' ') => strings.push(bare(&clean_line(text))),
         Value::String(text) if !text.is_empty() => strings.push(spoken(&clean_line(text))),
         Value::Array(values) => values.iter().for_each(|value| gather(value, strings)),
-        Value::Object(fields) => fields.values().for_each(|value| gather(value, strings)),
-        _ => {}
+        _ => fields(value).for_each(|value| gather(value, strings)),
     }
 }
 

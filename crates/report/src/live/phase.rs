@@ -64,6 +64,11 @@ pub(super) fn roster(brief: &Brief) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
+/// Whether a person answers an ask to this model, or an agent that a person works with. A chain is a person's if any part is.
+pub(crate) fn is_person(model: &str) -> bool {
+    model.split('|').map(str::trim).any(|name| name.starts_with("human/") || name == "caller")
+}
+
 /// The name of a seat while the debate runs: its label if it has one.
 pub(super) fn shown(ask: &AskRecord) -> String {
     let name = ask.label.clone().unwrap_or_else(|| seat_name(&ask.seat));

@@ -34,7 +34,7 @@ impl LiveScreen {
         let Self::Terminal(bars) = self else { return None };
         let bar = bars.add(ProgressBar::no_length());
         let turning = style.code("{spinner}");
-        let template = format!("  {turning} {{prefix}}  {{elapsed:>4}}  {}", style.dim("{wide_msg}"));
+        let template = format!("  {turning} {{prefix}}  {{elapsed:>4}}  {}", style.dim("{msg}"));
         let signs = if style.unicode {
             "\u{280b}\u{2819}\u{2839}\u{2838}\u{283c}\u{2834}\u{2826}\u{2827} "
         } else {

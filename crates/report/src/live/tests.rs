@@ -4,6 +4,7 @@ use super::*;
 
 use agon_core::{AbsenceReason, Brief, CallUsage, DebateLimits, Seat};
 use indicatif::InMemoryTerm;
+use serde_json::json;
 
 fn opened() -> (Debate, LogRecord) {
     let seat = |id: &str| Seat { id: id.into(), role: "debater".into(), model: "openai/alpha".into() };
@@ -118,4 +119,77 @@ fn a_debate_is_told_in_a_paragraph_for_each_phase_and_reply() {
     let reply = Reply::Absent { why: AbsenceReason::TimedOut, detail: "no answer in 60 s.".into() };
     let block = tell(Event::Replied { ask: 2, reply });
     assert_eq!(block.as_deref(), Some("debater-2 timed out: no answer in 60 s\n\n"));
+}
+
+#[test]
+fn a_structured_reply_is_shown_by_its_main_sentence() {
+    for (value, shown) in [
+        (json!({"analysis": "Notes first.", "stance": "maintain", "position": "Use **tabs**."}), "Use tabs"),
+        (
+            json!({"analysis": "Notes first.", "answers": [{"id": "C1", "response": "No, it is not."}], "key_points": ["It is cheap."], "revised_position": null}),
+            "It is cheap",
+        ),
+        (
+            json!({"findings": [{"id": "F1", "location": "a.rs:3", "claim": "It leaks memory."}], "verdict": "FAIL"}),
+            "It leaks memory",
+        ),
+        (
+            json!({"analysis": "\u{7406}\u{7531}", "vote": "FOR", "reason": "\u{7b80}\u{5355}"}),
+            "\u{7b80}\u{5355}",
+        ),
+        (json!({"analysis": "Notes first.", "vote": "FOR", "sure": 0.9}), "FOR"),
+        (json!({"restatement": "They say no."}), "They say no"),
+        (json!({}), ""),
+    ] {
+        assert_eq!(first_words("", Some(&value)), shown, "{value}");
+    }
+}
+
+#[test]
+fn while_a_person_is_asked_the_others_answers_of_the_phase_are_held_back() {
+    #[derive(Clone, Default)]
+    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let out = Shared::default();
+    let style = TerminalStyle { color: false, width: 60, unicode: true };
+    let deep = agon_protocols::find("deep").unwrap();
+    let mut live = LiveView::plain(deep, style, Box::new(out.clone()));
+    let shown = || String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+    let table = |debate: &Debate| {
+        let view = deep.view(debate).unwrap();
+        let evidence = agon_measure::evidence(debate, &view.positions);
+        let source = crate::ReportSource { info: deep.info(), debate, view: &view, evidence: &evidence };
+        crate::live_table(&source).into_string()
+    };
+    let (mut debate, record) = opened();
+    live.record(&record);
+    let person = AskRecord { model: "human/me".into(), ..asked(2, "debater-2") };
+    let asks = vec![asked(1, "debater-1"), person];
+    live.record(&debate.push(Event::Asked { phase: "answer".into(), round: 0, asks }, 0).unwrap());
+    let reply = |text: &str| {
+        let (text, model, usage) = (text.to_owned(), "m".to_owned(), CallUsage::default());
+        Reply::Said { text, value: None, model, usage, cut_off: false, shortened: None }
+    };
+    live.record(&debate.push(Event::Replied { ask: 1, reply: reply("The model's answer.") }, 1).unwrap());
+    assert!(!shown().contains("The model's answer"), "{}", shown());
+    let page = table(&debate);
+    assert!(
+        !page.contains("The model's answer") && page.contains("shown when every person has answered"),
+        "{page}"
+    );
+    assert_eq!(page.matches("stream").count(), 1, "the script writes into the person's cell only: {page}");
+    live.record(&debate.push(Event::Replied { ask: 2, reply: reply("Mine.") }, 2).unwrap());
+    assert!(shown().contains("The model's answer.") && shown().contains("Mine."), "{}", shown());
+    let page = table(&debate);
+    assert!(
+        page.contains("The model's answer") && !page.contains("shown when every person has answered"),
+        "{page}"
+    );
 }

@@ -129,12 +129,14 @@ pub fn share_bar(share: f64) -> Markup {
 }
 
 const DRAWING_MARKS: PathMarks =
-    PathMarks { cited: "solid line:", bare: "broken line:", unsorted: "hollow dot:" };
+    PathMarks { cited: "solid line:", bare: "broken line:", unsorted: "hollow dot:", reworded: None };
 
 /// The drawing, and below it the positions that it cuts, in full.
 fn figure(paths: &PositionPaths) -> Markup {
     let legend = DRAWING_MARKS.legend(paths).map(|legend| agon_core::wording::capitalized(&legend));
-    let is_cut = !paths.scored && paths.positions.iter().any(|position| position_lines::is_cut(position));
+    let is_cut = !paths.scored
+        && (paths.in_full.iter().any(|position| position_lines::is_cut(position))
+            || paths.reworded.iter().any(Option::is_some));
     html! {
         figure {
             @if paths.scored { (score_lines::svg(paths)) } @else { (position_lines::svg(paths)) }
@@ -143,7 +145,14 @@ fn figure(paths: &PositionPaths) -> Markup {
         @if is_cut {
             details class="positions-in-full" {
                 summary { "The positions in full" }
-                ol { @for position in &paths.positions { li { (inline(position)) } } }
+                ol {
+                    @for (position, reworded) in paths.in_full.iter().zip(&paths.reworded) {
+                        li {
+                            (inline(position))
+                            @if let Some(words) = reworded { br; "Later: " (inline(words)) }
+                        }
+                    }
+                }
             }
         }
     }

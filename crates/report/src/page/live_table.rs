@@ -1,6 +1,6 @@
 //! The debate while it runs: seats are columns, phases are rows. A script fills in the cells of answers that are being written.
 
-use agon_core::wording::seat_name;
+use agon_core::wording::{heading, seat_name};
 use agon_core::{
     AskRecord, Interjection, PhaseTurn, Reply, ReportBlock, ReportLength, ReportSection, SectionKind,
 };
@@ -9,6 +9,8 @@ use maud::{Markup, html};
 
 use super::blocks::{BlockPlace, blocks, colour, inline};
 use super::quotes::QuoteIndex;
+use crate::live::NOTES;
+use crate::live::phase::is_person;
 use crate::report_assembly::renderable;
 use crate::report_source::ReportSource;
 use crate::transcript::{about_words, speech};
@@ -53,7 +55,6 @@ struct SeatColumns {
 impl SeatColumns {
     fn of(source: &ReportSource<'_>) -> Self {
         let brief = &source.debate.brief;
-        let is_person = |model: &str| model.starts_with("human/") || model == "caller";
         let is_blind = source.outcome().is_none() && brief.seats.iter().any(|seat| is_person(&seat.model));
         let turns = || source.debate.turns.iter().filter(move |turn| !is_lookup(source, turn));
         let mut seats: Vec<(String, String)> = Vec::new();
@@ -92,6 +93,13 @@ impl SeatColumns {
     }
 }
 
+/// Whether a person is asked in a phase and has not answered. That person must not read the others' answers first.
+fn waits_for_person(turn: &PhaseTurn) -> bool {
+    let reply = |place: usize| turn.replies.get(place).and_then(Option::as_ref);
+    let mut asks = turn.asks.iter().enumerate();
+    asks.any(|(place, ask)| is_person(&ask.model) && reply(place).is_none())
+}
+
 /// Whether several seats speak in a phase.
 fn is_spread(turn: &PhaseTurn) -> bool {
     turn.asks.iter().any(|ask| turn.asks.first().is_some_and(|first| first.seat != ask.seat))
@@ -123,6 +131,11 @@ fn phase_rows(source: &ReportSource<'_>, turn: &PhaseTurn, columns: &SeatColumns
     };
     html! {
         tr class="phase" { th colspan=(width) scope="rowgroup" { (clean_line(&heading)) } }
+        @if waits_for_person(turn) && turn.asks.iter().any(|ask| !is_person(&ask.model)) {
+            tr { td colspan=(width) class="alone" {
+                p class="note" { "The answers of this phase are shown when every person has answered." }
+            } }
+        }
         @if is_lookup(source, turn) {
             // It is answered by this machine, and nobody speaks.
         } @else if is_spread(turn) {
@@ -148,8 +161,18 @@ fn cell(source: &ReportSource<'_>, turn: &PhaseTurn, ask: &AskRecord) -> Markup 
         Some(Reply::Said { .. }) => "said",
         Some(Reply::Absent { .. }) => "absent",
     };
+    if !is_person(&ask.model) && waits_for_person(turn) {
+        let words = match reply {
+            Some(Reply::Said { .. }) => "has answered",
+            Some(Reply::Absent { .. }) => "is absent",
+            None => "thinking",
+        };
+        return html! {
+            div class={ "turn-cell " (state) } data-ask=(ask.id) { h3 class="who" { (name) } p class="thinks" { (words) } }
+        };
+    }
     let attempts = turn.attempts.get(place);
-    let spoken = speech(source, ask, reply, attempts.map_or(&[], Vec::as_slice));
+    let spoken = speech(source, turn.phase.round, ask, reply, attempts.map_or(&[], Vec::as_slice));
     let section = ReportSection::new(SectionKind::Transcript, "", vec![spoken]);
     let cleaned = renderable(vec![section], ReportLength::Full);
     let block = cleaned.first().and_then(|section| section.blocks.first());
@@ -162,11 +185,19 @@ fn cell(source: &ReportSource<'_>, turn: &PhaseTurn, ask: &AskRecord) -> Markup 
                 @if !badges.is_empty() {
                     p class="badges" { @for badge in badges { span class="badge" { (badge) } " " } }
                 }
-                div class="words" tabindex="0" { (blocks(inner, place)) }
+                div class="words" tabindex="0" { (blocks(&notes_last(inner), place)) }
             } @else {
                 p class="thinks" { "thinking" }
-                div class="words stream" {}
+                div class="words stream" data-json[ask.schema.is_some()] {}
             }
         }
     }
+}
+
+/// What a seat says before its notes, which it wrote first.
+fn notes_last(said: &[ReportBlock]) -> Vec<ReportBlock> {
+    let is_notes = |block: &&ReportBlock| matches!(block, ReportBlock::Group { title, .. } if NOTES.iter().any(|key| *title == heading(key)));
+    let (notes, mut words): (Vec<_>, Vec<_>) = said.iter().partition(is_notes);
+    words.extend(notes);
+    words.into_iter().cloned().collect()
 }

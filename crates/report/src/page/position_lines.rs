@@ -4,7 +4,8 @@ use agon_core::{PathStep, PositionPaths, SeatPath};
 use maud::{Markup, html};
 
 use super::blocks::colour;
-use crate::evidence::paths::{after_round, column_head, position_keys};
+use crate::evidence::citation;
+use crate::evidence::paths::{position_keys, round_head, round_name};
 use crate::svg::{cut_label, px};
 
 const WIDTH: f64 = 400.0;
@@ -80,9 +81,8 @@ fn course(paths: &PositionPaths, path: &SeatPath, keys: &[String]) -> String {
         match &step.cited {
             _ if told.is_empty() => told.push(format!("{key}{unsorted}")),
             Some(cited) => {
-                let cited = if cited.is_empty() { "without" } else { "with" };
-                let round = after_round(*round);
-                told.push(format!("{key}{unsorted} in {round}, {cited} a verified citation"));
+                let round = round_name(&paths.vote_rounds, *round);
+                told.push(format!("{key}{unsorted} in {round}, {}", citation(cited, step.names_unverified)));
             }
             None => {}
         }
@@ -112,7 +112,7 @@ pub(super) fn line_points<'a>(
     steps.filter_map(point).collect()
 }
 
-/// One seat's line with its dots, and its name at the end. A broken piece is a change without a verified citation, and a hollow
+/// One seat's line with its dots, and its name at the end. A broken piece is a change that cites nothing that verifies, and a hollow
 /// dot a position that nobody compared with the others.
 pub(super) fn seat_line(
     paths: &PositionPaths,
@@ -140,14 +140,15 @@ pub(super) fn seat_line(
 
 /// What happened until a round, which a browser shows over the line.
 fn segment(paths: &PositionPaths, path: &SeatPath, to: &LinePoint<'_>) -> String {
-    let round = paths.rounds.get(to.place).map_or_else(String::new, |round| after_round(*round));
+    let round =
+        paths.rounds.get(to.place).map_or_else(String::new, |round| round_name(&paths.vote_rounds, *round));
     let held = paths.positions.get(to.step.position).map_or("", String::as_str);
     match &to.step.cited {
         None => format!("{}, {round}: still {held}", path.who),
-        Some(cited) if cited.is_empty() => {
-            format!("{} changed in {round}, without a verified citation: {held}", path.who)
+        Some(cited) => {
+            let citation = citation(cited, to.step.names_unverified);
+            format!("{} changed in {round}, {citation}: {held}", path.who)
         }
-        Some(cited) => format!("{} changed in {round}, citing {}: {held}", path.who, cited.join("; ")),
     }
 }
 
@@ -162,7 +163,7 @@ pub(super) fn round_ticks(paths: &PositionPaths, left: f64, y: f64) -> Markup {
     html! {
         @for (place, round) in paths.rounds.iter().enumerate().step_by(every(rounds)) {
             text class="axis" x=(px(x_of(place, rounds, left))) y=(px(y)) text-anchor="middle" {
-                (column_head(paths, *round))
+                (round_head(&paths.vote_rounds, *round))
             }
         }
     }

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::TerminalStyle;
-use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
 use crate::markdown_text::{cut, wrap};
 use agon_core::PositionPaths;
 
@@ -28,8 +28,10 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalSty
     let mut lines = Vec::new();
     let places: Vec<usize> = (0..paths.rounds.len()).collect();
     for band in places.chunks(grid.columns) {
-        let heads =
-            band.iter().filter_map(|place| paths.rounds.get(*place)).map(|round| column_head(paths, *round));
+        let heads = band
+            .iter()
+            .filter_map(|place| paths.rounds.get(*place))
+            .map(|round| round_head(&paths.vote_rounds, *round));
         lines.push(style.dim(&grid.row("", heads, style)));
         for seat in &paths.seats {
             let cells = band.iter().map(|place| step_cell(seat, *place, &keys));
@@ -50,8 +52,8 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalSty
 }
 
 fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &TerminalStyle) -> Vec<String> {
-    let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
-    let held: Vec<(&String, &String)> = held_positions(paths, keys).take(LEGEND_MAX).collect();
+    let held: Vec<(String, &String)> = held_positions(paths, keys).take(LEGEND_MAX).collect();
+    let widest = held.iter().map(|(key, _)| key.width()).max().unwrap_or_default();
     let shown = |position: &str| cut(position, room.saturating_sub(widest + GAP), style);
     let is_ambiguous =
         |position: &str| held.iter().filter(|(_, other)| shown(other) == shown(position)).count() > 1;
@@ -82,7 +84,7 @@ impl PathGrid {
     fn new(paths: &PositionPaths, keys: &[String], room: usize) -> Self {
         let seat = paths.seats.iter().map(|seat| seat.who.width()).max().unwrap_or_default();
         let seat = seat.min(SEAT_MAX).min(room / 3);
-        let heads = paths.rounds.iter().map(|round| column_head(paths, *round).width());
+        let heads = paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round).width());
         let places = 0..paths.rounds.len();
         let cells = paths
             .seats

@@ -1,6 +1,9 @@
 //! What the debate did: the paragraph, the small table and all figures.
 
-use agon_core::{DecidedPosition, PositionChange, PositionHistory, RoundPositions, SeatPosition, Status};
+use agon_core::{
+    DecidedPosition, Fate, JudgeMarks, PositionChange, PositionFate, PositionHistory, RoundPositions,
+    SeatPosition, Status,
+};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -23,33 +26,57 @@ fn values_and_scores_are_shown_in_a_small_table() {
     let situation = values("WARN FAIL*\nPASS WARN\nWARN WARN", "FAIL").ruled(&["WARN", "FAIL"]);
     assert_snapshot!(situation.read().section(TITLE, &PLAIN), @"
     What the debate did
-      Two of three debaters changed their minds in round 2, one with a verified
-      citation and one without. A plain vote on the first positions would have said
-      WARN; the verdict is FAIL. How independent they are is not known yet; no two
-      share a model.
+      Two of three debaters changed their minds in round 2, one citing a point or
+      evidence and one citing nothing. A plain vote on the first positions would
+      have said WARN; the verdict is FAIL. How independent the debaters are is not
+      known yet; no two share a model.
 
               R1     R2
       seat-1  WARN   FAIL*
       seat-2  PASS   WARN~
       seat-3  WARN   WARN
-      * changed with a verified citation; ~ without one
+      * changed, citing a point or evidence; ~ citing nothing
     ");
     let unsorted = texts("move? move?\nstay? other?\nwait? other?*", "").unclear();
     assert_snapshot!(unsorted.read().section(TITLE, &PLAIN), @"
     What the debate did
-      Two of three debaters revised their positions in round 2, one with a verified
-      citation and one without. No verified declaration says which of the positions
-      are the same, so how far they agreed, what a plain vote on them would have
-      said and whether the debate changed the answer are unknown. How independent
-      they are is not known yet; no two share a model.
+      Two of three debaters revised their positions in round 2, one citing a point
+      or evidence and one citing nothing. No verified declaration says which of the
+      positions are the same, so how far they agreed, what a plain vote on them
+      would have said and whether the debate changed the answer are unknown. How
+      independent the debaters are is not known yet; no two share a model.
 
               R1       R2
       seat-1  move?    move?
       seat-2  stay?    other?~
       seat-3  wait?    other?*
-      * changed with a verified citation; ~ without one; ? not compared with others
-      • seat-2: changed in round 2, without a verified citation: It is cheaper.
-      • seat-3: changed in round 2 because of a point
+      * changed, citing a point or evidence; ~ citing nothing; ? not compared with
+      others
+      • seat-2: changed in round 2, citing nothing. In its own words: It is cheaper.
+      • seat-3: changed in round 2, citing [L7]
+    ");
+}
+
+/// A position that its holder revised and kept is not shown in words that nobody holds any more.
+#[test]
+fn a_position_in_new_words_has_a_mark_and_its_new_words() {
+    let mut history = texts("move move= move\nstay stay stay", "move").history();
+    history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
+    assert_snapshot!(read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN), @"
+    What the debate did
+      Neither debater gave up its position; one revised it. The two first positions
+      were different, so a plain vote on them would have been tied. The debate did
+      not break the tie; the verdict takes one of the positions that were held.
+      Nobody revised anything in round 3. How independent the debaters are is not
+      known yet; no two share a model.
+
+              R1   R2   R3
+      seat-1  #1   #1'  #1'
+      seat-2  #2   #2   #2
+      #1   move
+      #1'  move in May (as revised by seat-1)
+      #2   stay
+      ' revised without being given up
     ");
 }
 
@@ -101,13 +128,13 @@ fn the_long_form_has_all_figures() {
     | stay | seat-2 | unknown |
     | wait | seat-3 | unknown |
 
-    - **The verdict states**: move
-    - **Changed by the debate**: unknown
+    - **The position of the verdict**: move
+    - **Another verdict than the first positions would have given**: unknown
     - **How it is known which positions are the same**: by declarations with quotes that verify
 
     ### Changes by seat
 
-    | Seat | Changes | With a verified citation | Joining most others |
+    | Seat | Changes | Citing a point or evidence | Joining most others |
     | --- | --- | --- | --- |
     | seat-1 | 0 | 0 | 0 |
     | seat-2 | 1 | 1 | unknown |
@@ -120,7 +147,7 @@ fn the_long_form_has_all_figures() {
     | Round 1 | unknown | unknown | unknown | unknown |
     | Round 2 | 2 | 0.33 | 0.92 | - |
 
-    ### The verdict if the debate had stopped there
+    ### What the positions alone would have decided after each round
 
     | After | Verdict | Changed |
     | --- | --- | --- |
@@ -132,24 +159,140 @@ fn the_long_form_has_all_figures() {
     - **Resolved debates of these models**: 0
 
     Unknown: no earlier debate of these models is resolved; tell agon how one turned out with `agon resolve`
-
-    ### Calibration
-
-    | Seat | Model | Forecasts | Brier | Calibration error | Confidence before | After |
-    | --- | --- | --- | --- | --- | --- | --- |
-    | seat-1 | a/1 | 0 | - | - | - | - |
-    | seat-2 | b/2 | 0 | - | - | - | - |
-    | seat-3 | c/3 | 0 | - | - | - | - |
     ");
     assert_snapshot!(part("## Who changed and why"), @"
     ### seat-2 in round 2
 
-    *with a verified citation*
+    *citing [L7]*
 
     - **From**: stay
     - **To**: move
-    - **Cited**: a point
+    - **Cited**: [L7]
     - **In its own words**: It is cheaper.
+    ");
+}
+
+fn part(read: &ReadDebate, title: &str) -> String {
+    let long = read.markdown();
+    long.split(&format!("## {title}\n")).nth(1).unwrap().split("\n## ").next().unwrap().trim().to_owned()
+}
+
+/// A vote is no round, a score that comes nearer joins nobody, and an id says nothing about the evidence of what it names.
+#[test]
+fn a_change_is_told_as_what_it_was() {
+    let scores = values("3.2 3.0*\n4.1 3.7*\n2.2 3.2", "NO GO").ruled(&["NO GO", "NO GO"]).read();
+    let shown = part(&scores, "Who changed and why");
+    assert!(shown.contains("*citing [L7] \u{b7} moves toward the other scores*"), "{shown}");
+    assert!(!shown.contains("joins") && !shown.contains("verified"), "{shown}");
+    let voted = values("PASS PASS FAIL\nFAIL FAIL FAIL\nPASS PASS PASS", "FAIL").voted(1).read();
+    let shown = part(&voted, "Who changed and why");
+    assert!(shown.starts_with("### seat-1 in the vote\n"), "{shown}");
+    let figures = part(&voted, "The evidence in figures");
+    assert_eq!(figures.matches("| The vote |").count(), 2, "{figures}");
+    assert!(!figures.contains("Round 3") && !voted.page().contains("round 3"), "{figures}");
+    let twice = values("PASS FAIL PASS\nPASS PASS PASS", "PASS").voted(2).read();
+    assert!(part(&twice, "Who changed and why").starts_with("### seat-1 in the vote of round 2\n"));
+}
+
+/// 3.0, 3.2 and 3.7 are no single position where 0.5 is near: only two of three pairs agree.
+#[test]
+fn agreement_on_scores_is_counted_by_pairs() {
+    let situation = values("3.2 3.0*\n4.1 3.7*\n2.2 3.2", "NO GO").ruled(&["NO GO", "NO GO"]);
+    let history = PositionHistory { near: Some(0.5), ..situation.history() };
+    let read = read(history, &["a/1", "b/2", "c/3"], Some(Status::Complete));
+    let shown = part(&read, "The evidence in figures");
+    assert!(shown.contains("| Round 2 | 2 | 0.67 | 0.92 | 0.67 |"), "{shown}");
+}
+
+/// The words of a seat are its own, although another seat's stand for their common position. They are not cut.
+#[test]
+fn a_seat_keeps_its_own_words() {
+    let own = format!("Fit blinds{} everywhere", " and fans".repeat(30));
+    let mut history = texts("fans blinds\nstay blinds*\nwait wait", "blinds").history();
+    let name = format!("{} ...", &own[..200]);
+    for (seat, words) in [(0, own.as_str()), (1, "Put outside blinds up.")] {
+        history.rounds[1].stands[seat].position.clone_from(&name);
+        history.rounds[1].stands[seat].words = Some(words.to_owned());
+    }
+    let read = read(history, &["a/1", "b/2", "c/3"], Some(Status::Complete));
+    let changes = part(&read, "Who changed and why");
+    assert!(
+        changes.contains(&format!("- **To**: Put outside blinds up.\n- **Counted with**: {own}\n")),
+        "{changes}"
+    );
+    assert!(changes.contains(&format!("- **To**: {own}\n- **In")), "{changes}");
+    let page = read.page();
+    let full = page.split("The positions in full").nth(1).unwrap().split("</details>").next().unwrap();
+    assert!(full.contains(&own) && !full.contains("..."), "{full}");
+    let cards = page.split("class=\"cards\"").nth(1).unwrap();
+    assert!(cards.contains("Put outside blinds up."), "{cards}");
+}
+
+/// The full report has all of it, the short one whole sentences of it.
+#[test]
+fn a_reason_in_the_vote_is_cut_in_the_short_report_only() {
+    let mut read = values("PASS PASS FAIL\nFAIL FAIL FAIL\nPASS PASS PASS", "FAIL").voted(1).read();
+    let reason = format!("It is cheaper. It costs {} of it.", "a little and a bit more ".repeat(20).trim());
+    let vote = &mut read.view.positions.rounds[2].stands[0];
+    vote.change.as_mut().unwrap().reason = Some(reason.clone());
+    assert!(read.markdown().contains(&format!("seat-1's reason: \"{reason}\"")));
+    assert!(paragraph(&read).contains("seat-1's reason: \"It is cheaper. [...]\""), "{}", paragraph(&read));
+}
+
+/// What became of a first position is not always told by its fate alone.
+#[test]
+fn a_first_position_that_its_holder_left_is_told_so() {
+    let fate = |held: &'static str, fate: Fate, is_dissenter: bool| {
+        let mut read = values(held, "PASS").read();
+        read.evidence.dissent = vec![PositionFate {
+            seat: "seat-1".into(),
+            label: None,
+            position: "It was so.".into(),
+            fate,
+            reason: "why".into(),
+        }];
+        let dissent = is_dissenter.then(|| serde_json::json!({"seat": "seat-1"}));
+        read.debate.outcome.as_mut().unwrap().dissent = dissent.into_iter().collect();
+        let shown = part(&read, "What became of each first position");
+        shown.split('*').rev().nth(1).unwrap().to_owned()
+    };
+    let left = "Given up; its holder's last position is in the dissent: why";
+    for (held, is_fate, is_dissenter, told) in [
+        ("PASS PASS\nPASS PASS", Fate::Adopted, false, "Adopted: why"),
+        ("FAIL PASS\nPASS PASS", Fate::Refuted, false, "Given up: why"),
+        ("FAIL WARN\nPASS PASS", Fate::Refuted, true, left),
+        ("FAIL WARN\nPASS PASS", Fate::Minority, true, left),
+        ("FAIL FAIL\nPASS PASS", Fate::Minority, true, "In the dissent: why"),
+        ("FAIL FAIL=\nPASS PASS", Fate::Minority, true, "Replaced; the vote is in the dissent: why"),
+        (
+            "PASS PASS=\nPASS PASS",
+            Fate::Adopted,
+            false,
+            "Replaced; the vote is on the side of the verdict: why",
+        ),
+        ("2.2 3.2\n3.0 3.0", Fate::Refuted, false, "Changed: why"),
+        ("4.1 3.7\n3.0 3.0", Fate::Minority, true, "Changed; its holder is in the dissent: why"),
+        ("4.1 4.1\n3.0 3.0", Fate::Minority, true, "In the dissent: why"),
+    ] {
+        assert_eq!(fate(held, is_fate, is_dissenter), told, "{held}");
+    }
+}
+
+#[test]
+fn the_figures_of_judges_are_explained() {
+    let mut history = values("3\n4", "GREEN").history();
+    let marks = |judge: &str, scores: [f64; 3]| JudgeMarks {
+        judge: judge.into(),
+        scores: ["a", "b", "c"].map(str::to_owned).into_iter().zip(scores).collect(),
+        ..JudgeMarks::default()
+    };
+    history.marks = vec![marks("seat-1", [1.0, 2.0, 4.0]), marks("seat-2", [2.0, 2.5, 4.0])];
+    let read = read(history, &["a/1", "b/2"], Some(Status::Complete));
+    let shown = part(&read, "The evidence in figures");
+    assert_snapshot!(shown.split("### Judge").nth(1).unwrap().trim(), @"
+    - **Judges**: 2
+    - **Alpha**: 0.86. Krippendorff's alpha is 1 where the judges give the same scores, 0 where they agree as often as by chance, and negative where they oppose each other.
+    - **W**: 1.00. Kendall's W is 1 where the judges rank in the same order, and 0 where their orders have nothing in common.
     ");
 }
 

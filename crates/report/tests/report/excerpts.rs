@@ -33,14 +33,14 @@ fn one_seat_in_one_round() {
       Debater B (debater-2, anthropic/beta)  stance: concede · revision: major
         revision · confidence 0.80 · 1.2 s
         Key points
-          • All nine incidents were in the ledger
-          • Two people know Rust; both want to do this
+          • [B3] All nine incidents were in the ledger
+          • [B4] Two people know Rust; both want to do this
 
         Counterpoints
-          • Debater B: Two quarters is a guess
+          • [X5] Debater B: Two quarters is a guess
             Evidence: the ledger was ported to Go in five weeks in 2022
 
-        Revised position
+        Revised position [BR2]
           Only the ledger: it is 4,000 lines and all the incidents are there.
 
     Positions after round 2
@@ -48,7 +48,7 @@ fn one_seat_in_one_round() {
         Changed in this round.
 
     Who changed and why
-      Debater B in round 2  without a verified citation
+      Debater B in round 2  citing nothing
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
     ");
@@ -58,6 +58,27 @@ fn one_seat_in_one_round() {
     assert_eq!(document["said"].as_array().unwrap().len(), 1);
     assert_eq!(document["held"][0]["changed"], true);
     assert_eq!(document["flips"][0]["seat"], "debater-2");
+}
+
+/// Every id that a text cites is beside what it names, with what does not verify, and no stop is doubled.
+#[test]
+fn a_transcript_shows_ids_and_single_stops() {
+    let log = samples::converged();
+    let mut read = log.read();
+    let quarters = read.view.citable.iter_mut().find(|text| text.id == "X5").unwrap();
+    quarters.remark = Some("evidence unverified");
+    let text = said(Some(2), Some("debater-2")).text(&read.stored(&log.records), &PLAIN).unwrap();
+    assert!(text.contains("[X5] (evidence unverified) Debater B: Two quarters is a guess"), "{text}");
+    let quarters = read.view.citable.iter_mut().find(|text| text.id == "X5").unwrap();
+    quarters.id.clear();
+    let text = said(Some(2), Some("debater-2")).text(&read.stored(&log.records), &PLAIN).unwrap();
+    assert!(
+        text.contains(" (evidence unverified) Debater B: Two quarters") && !text.contains("[]"),
+        "{text}"
+    );
+    let long = read.markdown();
+    assert!(long.contains("*[B0]"), "a first answer has an id, too: {long}");
+    assert!(!long.contains(".. "), "{long}");
 }
 
 #[test]
@@ -95,10 +116,10 @@ fn a_seat_goes_by_many_names() {
       Debater B  #2     #2     #3~
       #2  Put types around the hot paths.
       #3  Rewrite the ledger only.
-      ~ changed without a verified citation
+      ~ changed, citing nothing
 
     Who changed and why
-      Debater B in round 2  without a verified citation
+      Debater B in round 2  citing nothing
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
     ");
@@ -128,7 +149,7 @@ fn changes_and_dissent_have_their_reasons() {
     let flips = DebateExcerpt::Flips.text(&read.stored(&log.records), &PLAIN).unwrap();
     assert_snapshot!(flips, @"
     Who changed and why
-      Debater B in round 2  without a verified citation
+      Debater B in round 2  citing nothing
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
         In its own words: All nine incidents were in the ledger
@@ -143,8 +164,9 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        Rejected by the chair: Nothing shows that the rest needs it. The best reason
-        of its last argument: All nine incidents were in the ledger
+        This is its first answer, never revised. Rejected by the chair: Nothing
+        shows that the rest needs it. The first point of its last argument: All nine
+        incidents were in the ledger
 
     What became of each first position
       • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
@@ -201,13 +223,13 @@ fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     12 s, Ada: Mind the ledger.
 
     Where the time went
-    Phase                                Time   Share  Calls  The longest
-    First answers                        3.7 s  31%    3      Debater A, 3.7 s
-    Round 1: arguments                   3.8 s  31%    3      Debater A, 3.8 s
-    Round 1: the moderator's assessment  1.3 s  11%    1      Moderator, 1.3 s
-    Synthesis                            1.3 s  11%    1      Chair, 1.3 s
-    Synthesis                            1.2 s  10%    1      Chair, 1.2 s
-    The calls took 18 s in sum, but ran in parallel and needed only 11 s.
+    Phase                                Time   Share  Questions  The longest
+    First answers                        3.7 s  31%    3          Debater A, 3.7 s
+    Round 1: arguments                   3.8 s  31%    3          Debater A, 3.8 s
+    Round 1: the moderator's assessment  1.3 s  11%    1          Moderator, 1.3 s
+    Synthesis                            1.3 s  11%    1          Chair, 1.3 s
+    Synthesis                            1.2 s  10%    1          Chair, 1.2 s
+    The calls took 19 s in sum, but ran in parallel and needed only 11 s.
     0.8 s passed between the phases.
     ");
     let document = document(&log, &DebateExcerpt::Timeline);

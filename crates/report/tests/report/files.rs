@@ -1,6 +1,6 @@
 //! The long forms: Markdown, the page and YAML.
 
-use agon_core::{AbsenceReason, Debate, Event, ReportBlock, ShortenedPrompt};
+use agon_core::{AbsenceReason, BriefFile, Debate, Event, ReportBlock, ShortenedPrompt};
 use agon_report::yaml;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -67,6 +67,46 @@ fn the_transcript_says_who_really_spoke_and_what_was_not_read() {
             assert!(form.contains(words), "{words:?} is missing in\n{form}");
         }
     }
+}
+
+#[test]
+fn a_report_warns_of_what_a_diff_does_not_show() {
+    let mut brief = brief(&[]);
+    let line = agon_report::unshown_file_line("logo.png");
+    for (part, text) in [
+        (Some("diff"), format!("diff --git a/logo.png b/logo.png\n{line}\n+Binary file x: not shown\n")),
+        (None, line),
+    ] {
+        brief.files.push(BriefFile { path: "p".into(), text, part: part.map(str::to_owned) });
+    }
+    let mut log = DebateLog::open(brief);
+    for ask in log.next_phase() {
+        log.sent(&ask, 1);
+        log.absent(&ask, AbsenceReason::TimedOut, "");
+    }
+    log.push(Event::Closed { outcome: Box::new(outcome(json!({}))) }, 5);
+    let report = log.read().markdown();
+    let (_, warnings) = report.split_once("Warnings").unwrap();
+    assert!(warnings.contains("nobody has judged what changes in it: logo.png"), "{report}");
+    assert_eq!(warnings.matches("logo.png").count(), 1, "{report}");
+}
+
+/// Whoever has a person at the table reads what the others are doing, and not yet what they say.
+#[test]
+fn while_a_person_is_asked_the_table_says_who_has_answered_and_who_is_absent() {
+    let mut brief = brief(&[]);
+    brief.seats[0].model = "human/ada".into();
+    let mut log = DebateLog::open(brief);
+    let asks = log.next_phase();
+    asks.iter().for_each(|ask| log.sent(ask, 1));
+    let of = |seat: &str| asks.iter().find(|ask| ask.seat == seat).unwrap();
+    log.said(of("debater-2"), json!("The secret answer."));
+    log.absent(of("debater-3"), AbsenceReason::TimedOut, "");
+    let table = agon_report::live_table(&log.read().source()).into_string();
+    for words in ["has answered", "is absent", "when every person has answered"] {
+        assert!(table.contains(words), "{words:?} is missing in {table}");
+    }
+    assert!(!table.contains("secret"), "{table}");
 }
 
 #[test]

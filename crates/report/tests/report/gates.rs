@@ -25,6 +25,7 @@ pub(crate) fn finding(severity: GateSeverity, description: &str, judges: &[&str]
         end_line: None,
         unverified: false,
         judges: judges.iter().map(|judge| (*judge).to_owned()).collect(),
+        remarks: Vec::new(),
         dropped_by: Vec::new(),
         dropped: false,
     }
@@ -366,6 +367,55 @@ fn every_result_has_a_place_if_a_file_was_judged_and_a_dropped_one_is_suppressed
     "#);
 }
 
+/// A finding that is shown on a line which its judge did not name says so, and why it is unverified.
+#[test]
+fn a_finding_says_that_its_judge_did_not_name_the_line_where_it_is_shown() {
+    let no_line = "It names no line of this file that could be found, so it is shown on line 1.";
+    let no_file = "It names no file, so it is shown on line 1 of the first file that was judged.";
+    let unverified =
+        |place: &str| format!("Unverified: \u{201c}{place}\u{201d} is not in what was judged.\n");
+    for (location, file, line, said) in [
+        (None, None, None, no_file.to_owned()),
+        (Some("src/auth.py"), Some("src/auth.py"), None, no_line.to_owned()),
+        (
+            Some("src/auth.py:99"),
+            Some("src/auth.py"),
+            None,
+            format!("{}{no_line}", unverified("src/auth.py:99")),
+        ),
+        (Some("the settings"), None, None, format!("{}{no_file}", unverified("the settings"))),
+        (Some("src/auth.py:7"), Some("src/auth.py"), Some(7), String::new()),
+    ] {
+        let found = GateFinding {
+            location: location.map(str::to_owned),
+            file: file.map(str::to_owned),
+            line,
+            unverified: said.starts_with("Unverified"),
+            ..finding(GateSeverity::Minor, "It leaks.", &[])
+        };
+        let read = gated(GateReport { findings: vec![found], ..failed() });
+        let quality: Value = serde_json::from_str(&written(&read, GateFormat::Gitlab)).unwrap();
+        let want = format!("It leaks.\n{said}");
+        assert_eq!(sarif(&read)["results"][0]["message"]["text"], want.trim_end(), "{location:?}");
+        assert_eq!(quality[0]["description"], want.trim_end(), "{location:?}");
+        let comment = written(&read, GateFormat::Comment);
+        assert_eq!(comment.contains("is not in what was judged."), said.starts_with("Unverified"));
+    }
+}
+
+/// "comment and JUnit never name the judges' models": where the debate has the seat, its model stands after the judge's name.
+#[test]
+fn a_judge_is_named_with_its_model() {
+    let mut read = gated(failed());
+    let seat = read.debate.brief.seats[0].clone();
+    read.view.gate.as_mut().unwrap().judges[0].seat = seat.id;
+    for format in [GateFormat::Comment, GateFormat::Junit, GateFormat::Github] {
+        let text = written(&read, format).replace("**", "");
+        let who = format!("security ({})", seat.model);
+        assert!(text.contains(&who), "{who} is not in {text}");
+    }
+}
+
 #[test]
 fn a_path_is_a_uri_in_a_sarif_file() {
     for (path, uri) in [
@@ -420,7 +470,8 @@ fn a_sarif_file_says_who_was_missing_and_makes_no_link_of_the_words_of_a_model()
         (&notices[0]["level"], &notices.last().unwrap()["level"]),
         (&json!("warning"), &json!("note"))
     );
-    assert_eq!(run["results"][0]["message"]["text"], "See [here] (http://x) and a[0] (1)");
+    let text = run["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(text.starts_with("See [here] (http://x) and a[0] (1)\n"), "{text}");
 }
 
 #[test]
@@ -451,7 +502,8 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
         </testcase>
         <testcase classname="agon.review.auth" name="security">
           <failure message="A password can be tried without end." type="FAIL">Limit attempts before release.</failure>
-          <system-out>FAIL, confidence HIGH, in round 2
+          <system-out>security (openai)
+    FAIL, confidence HIGH, in round 2
     Key insight: A password can be tried without end.
     - critical (src/auth.py:45-47): No rate limiting on `/login`
       Recommendation: Count attempts by account and by address.
@@ -459,7 +511,8 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
     Recommendation: Limit attempts before release.</system-out>
         </testcase>
         <testcase classname="agon.review.auth" name="operations">
-          <system-out>WARN, confidence HIGH, in round 2
+          <system-out>operations (openai)
+    WARN, confidence HIGH, in round 2
     Key insight: The retry loop hides an outage.
     - significant (src/session store.py:12): The retry loop has no upper bound
       Raised or accepted by operations.
@@ -468,6 +521,7 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
         </testcase>
         <testcase classname="agon.review.auth" name="usability">
           <skipped message="no R1 within 120 s"/>
+          <system-out>usability (openai)</system-out>
         </testcase>
       </testsuite>
     </testsuites>

@@ -96,12 +96,12 @@ fn a_debate_in_a_pipe_is_plain_lines() {
 
     Round 1 of 3 - 3 debaters argue
       ↻ Debater C: [masked] on [masked] answered with status 503, trying again
-      ✓ Debater C   1.6 s  I am [masked] by [masked] and I say it works; Debater B;…
-      ✓ Debater B   2.9 s  All nine incidents were in the ledger; Debater B; Two qu…
+      ✓ Debater C   1.6 s  I am [masked] by [masked] and I say it works
+      ✓ Debater B   2.9 s  The ledger
       ✗ Debater A  timed out: [masked] gave no answer within 120 s
 
     Round 1 of 3 - the moderator measures how far they agree
-      ✓ Moderator   1.2 s  Rewrite the ledger only; A; Only the ledger: it is 4,000…
+      ✓ Moderator   1.2 s  Who maintains the Rust code when its two authors are away
         Round 1 of 3, agreement 0.55, new points 0.80
         Debater  Stance    Revision          Confidence
         A        absent    position carried  -

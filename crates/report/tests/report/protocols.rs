@@ -58,6 +58,16 @@ fn strings(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// What a clerk says of two proposals names both, and is marked where it does not verify.
+#[test]
+fn a_transcript_marks_a_pair_that_does_not_verify() {
+    let arena = agon_protocols::all().into_iter().find(|protocol| protocol.info().name == "arena").unwrap();
+    let debate = Debate::from_records(&played(arena, |_| false)).unwrap();
+    let long = ReadDebate::new(arena, debate).markdown();
+    assert!(long.contains("# (does not verify and does not count) Agent "), "{long}");
+    assert!(!long.contains("**B**: Agent"), "{long}");
+}
+
 #[test]
 fn every_protocol_is_readable_whoever_is_absent() {
     for protocol in agon_protocols::all() {

@@ -2,7 +2,7 @@
 
 use agon_core::{
     DebateView, DecidedPosition, Event, Headline, PositionChange, PositionHistory, RoundPositions,
-    SeatPosition, Status,
+    SeatPosition, SeatVote, Status,
 };
 use agon_measure::evidence::PhaseCost;
 use insta::assert_snapshot;
@@ -17,7 +17,7 @@ pub(crate) const TITLE: &str = "What the debate did";
 #[derive(Clone)]
 pub(crate) struct EvidenceSituation {
     /// A line per seat, the rounds separated by spaces. `-` is no position. After a name, `?` means that nobody compared it with the
-    /// others, `*` a change with a verified citation, and `=` a revision that keeps the position.
+    /// others, `*` a change that cites an id, `"` one with a quote, `,` one without a reason, and `=` a revision that keeps the position.
     held: &'static str,
     are_texts: bool,
     /// How many of the last rounds are votes.
@@ -29,6 +29,8 @@ pub(crate) struct EvidenceSituation {
     models: &'static [&'static str],
     /// The calls of each round.
     calls: u32,
+    /// The seats that abstained in the last vote.
+    abstained: &'static [&'static str],
 }
 
 pub(crate) fn values(held: &'static str, decided: &str) -> EvidenceSituation {
@@ -45,6 +47,7 @@ pub(crate) fn values(held: &'static str, decided: &str) -> EvidenceSituation {
         status: Some(Status::Complete),
         models: &["a/1", "b/2", "c/3", "d/4", "e/5", "f/6", "g/7"],
         calls: 0,
+        abstained: &[],
     }
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn texts(held: &'static str, decided: &str) -> EvidenceSituation {
 }
 
 const NEW: &str = "new";
-const LONG: &str = "Move_the_whole_service_to_the_other_region_before_the_end_of_the_quarter. b\nMove_the_whole_service_to_the_other_region_before_the_end_of_the_quarter. b\nb b";
+const LONG: &str = "Move_the_whole_service_to_the_other_region_before_the_end_of_the_quarter,_and_keep_a_copy_of_it. b\nMove_the_whole_service_to_the_other_region_before_the_end_of_the_quarter,_and_keep_a_copy_of_it. b\nb b";
 
 impl EvidenceSituation {
     pub(crate) fn ruled(self, rulings: &'static [&'static str]) -> Self {
@@ -76,6 +79,10 @@ impl EvidenceSituation {
         Self { calls, ..self }
     }
 
+    pub(crate) fn abstained(self, abstained: &'static [&'static str]) -> Self {
+        Self { abstained, ..self }
+    }
+
     pub(crate) fn on(self, models: &'static [&'static str]) -> Self {
         Self { models, ..self }
     }
@@ -87,13 +94,17 @@ impl EvidenceSituation {
     pub(crate) fn history(&self) -> PositionHistory {
         let table: Vec<Vec<&str>> = self.held.lines().map(|line| line.split(' ').collect()).collect();
         let rounds = table.iter().map(Vec::len).max().unwrap_or_default();
-        let name = |cell: &str| cell.trim_end_matches(['?', '*', '=']).to_owned();
+        let name = |cell: &str| cell.trim_end_matches(['?', '*', '=', '"', ',', '!']).to_owned();
         let held = |seat: usize, round: usize| {
             let cell = table[seat].get(round).filter(|cell| **cell != "-")?;
             let before = round.checked_sub(1).map(|before| table[seat][before]);
             let is_another = |before: &str| before != "-" && name(before) != name(cell);
             let changed = before.is_some_and(is_another) || cell.ends_with('=');
-            let cited = if cell.ends_with('*') { vec!["a point".to_owned()] } else { Vec::new() };
+            let cited = match cell.chars().last() {
+                Some('*') => vec!["[L7]".to_owned()],
+                Some('"') => vec!["[Q1]: \"words\"".to_owned(), "[Q2]".to_owned()],
+                _ => Vec::new(),
+            };
             Some(SeatPosition {
                 seat: format!("seat-{}", seat + 1),
                 position: name(cell).replace('_', " "),
@@ -101,7 +112,12 @@ impl EvidenceSituation {
                 value: name(cell).parse().ok(),
                 change: changed.then_some(PositionChange {
                     cited,
-                    reason: Some("It is cheaper.".into()),
+                    unverified: if cell.ends_with('!') {
+                        vec!["[B3] with other words".into()]
+                    } else {
+                        Vec::new()
+                    },
+                    reason: (!cell.ends_with(',')).then(|| "It is cheaper.".into()),
                     ..PositionChange::default()
                 }),
                 ..SeatPosition::default()
@@ -136,6 +152,7 @@ impl EvidenceSituation {
             true => Headline { answer: Some("Move.".into()), ..Headline::default() },
             false => Headline { verdict: Some("PASS".into()), ..Headline::default() },
         };
+        read.view.votes = self.abstained.iter().map(|seat| abstention(seat)).collect();
         let phase = |(phase, round): (&str, u32)| PhaseCost {
             phase: phase.into(),
             round,
@@ -151,6 +168,10 @@ impl EvidenceSituation {
         read.evidence.cost.rounds = phases.map(phase).collect();
         read
     }
+}
+
+fn abstention(seat: &str) -> SeatVote {
+    SeatVote { seat: seat.into(), label: None, vote: "abstain".into(), confidence: None }
 }
 
 /// A debate with these positions. Every seat has its own model, in order.
@@ -181,7 +202,7 @@ pub(crate) fn paragraph(read: &ReadDebate) -> String {
 fn told(cases: &[(&str, EvidenceSituation)]) -> String {
     let told = |(what, situation): &(&str, EvidenceSituation)| {
         let paragraph = paragraph(&situation.read());
-        let usual = "How independent they are is not known yet; no two share a model.";
+        let usual = "How independent the debaters are is not known yet; no two share a model.";
         let paragraph = match paragraph.trim_end_matches(usual).trim() {
             "" => "(nothing else)",
             sentences => sentences,
@@ -193,6 +214,7 @@ fn told(cases: &[(&str, EvidenceSituation)]) -> String {
 
 #[test]
 #[rustfmt::skip]
+#[allow(clippy::too_many_lines)]
 fn seats_that_changed_or_did_not() {
     let told = told(&[
         ("one seat keeps its value", values("PASS PASS", "PASS")),
@@ -201,38 +223,58 @@ fn seats_that_changed_or_did_not() {
         ("two swap", values("PASS FAIL\nFAIL PASS", "FAIL").ruled(&["FAIL", "FAIL"])),
         ("one of three joins the majority, cited", values("FAIL PASS*\nPASS PASS\nPASS PASS", "PASS")),
         ("one of three joins the majority, uncited", values("FAIL PASS\nPASS PASS\nPASS PASS", "PASS")),
+        ("one of three joins the majority, with a quote", values("FAIL PASS\"\nPASS PASS\nPASS PASS", "PASS")),
+        ("two change, each with a quote", values("FAIL PASS\"\nWARN PASS\"\nPASS PASS", "PASS")),
+        ("two change, one with a quote and one with an id", values("FAIL PASS\"\nWARN PASS*\nPASS PASS", "PASS")),
+        ("two change, one with a quote and one with nothing", values("FAIL PASS\"\nWARN PASS\nPASS PASS", "PASS")),
         ("one of three leaves the majority", values("PASS FAIL*\nPASS PASS\nFAIL FAIL", "FAIL")),
         ("several changes", values("FAIL PASS* FAIL\nWARN FAIL FAIL\nFAIL WARN PASS*", "FAIL").ruled(&["FAIL", "WARN", "FAIL"])),
         ("seven seats", values("PASS PASS\nPASS PASS\nPASS PASS\nFAIL PASS\nFAIL PASS*\nFAIL FAIL\nWARN PASS*", "PASS")),
         ("a late seat", values("- PASS\nPASS PASS\nPASS PASS", "PASS")),
         ("only one first position", values("- PASS\nPASS PASS", "PASS")),
+        ("one changes and revises again, two revise and keep theirs", values("FAIL PASS* PASS=\nPASS PASS= PASS=\nPASS PASS PASS=", "PASS")),
     ]);
     assert_snapshot!(told, @"
     one seat keeps its value
       The only debater kept its position.
     one seat changes
-      The only debater changed its mind in round 2, from PASS to FAIL, with a verified citation.
+      The only debater changed its mind in round 2, from PASS to FAIL, citing [L7].
     two agree from the start
       Neither debater changed its position.
       Before they read each other, both debaters held PASS, and that is the verdict.
     two swap
-      Both debaters changed their minds in round 2, without a verified citation.
+      Both debaters changed their minds in round 2, citing nothing.
       The two first positions were different, so a plain vote on them would have been tied, but by the protocol's own rule the verdict would have been the same.
     one of three joins the majority, cited
-      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
       A plain vote on the first positions would have given the same verdict.
     one of three joins the majority, uncited
-      One of three debaters changed its mind in round 2, from FAIL to PASS, without a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing nothing and joining most of the others.
       A plain vote on the first positions would have given the same verdict.
+    one of three joins the majority, with a quote
+      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified quote, joining most of the others.
+      A plain vote on the first positions would have given the same verdict.
+    two change, each with a quote
+      Two of three debaters changed their minds in round 2, both with a verified quote.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end all three debaters held PASS, and that is the verdict.
+    two change, one with a quote and one with an id
+      Two of three debaters changed their minds in round 2, both citing a point or evidence.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end all three debaters held PASS, and that is the verdict.
+    two change, one with a quote and one with nothing
+      Two of three debaters changed their minds in round 2, one with a verified quote and one citing nothing.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end all three debaters held PASS, and that is the verdict.
     one of three leaves the majority
-      One of three debaters changed its mind in round 2, from PASS to FAIL, with a verified citation.
+      One of three debaters changed its mind in round 2, from PASS to FAIL, citing [L7].
       A plain vote on the first positions would have said PASS; the verdict is FAIL.
     several changes
-      All three debaters changed their minds in rounds 2 and 3, five times in all: two with a verified citation and three without.
+      All three debaters changed their minds in rounds 2 and 3, five times in all: two citing a point or evidence and three citing nothing.
       A plain vote on the first positions would have given the same verdict.
-      The verdict turned in round 3.
+      The verdict turned from WARN to FAIL in round 3.
     seven seats
-      Three of seven debaters changed their minds in round 2, two with a verified citation and one without.
+      Three of seven debaters changed their minds in round 2, two citing a point or evidence and one citing nothing.
       A plain vote on the first positions would have been tied between PASS and FAIL.
       In the end six of seven debaters held PASS, and that is the verdict.
     a late seat
@@ -240,6 +282,10 @@ fn seats_that_changed_or_did_not() {
       Before they read each other, the two debaters with a first position held PASS, and that is the verdict.
     only one first position
       Neither debater changed its position.
+    one changes and revises again, two revise and keep theirs
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
+      seat-1 and seat-3 (round 3) and seat-2 (rounds 2 and 3) revised their positions and kept their votes.
+      A plain vote on the first positions would have given the same verdict.
     ");
 }
 
@@ -278,16 +324,16 @@ fn the_verdict_and_the_first_values() {
       None of the three debaters changed its position.
       By the protocol's own rule the first positions would have given the same verdict; a plain vote on them would have said PASS.
     the rule was stricter, the debate undid it
-      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
       A plain vote on the first positions would have given the same verdict, but by the protocol's own rule they would have given FAIL.
     the rule gave a third value
       None of the three debaters changed its position.
       A plain vote on the first positions would have said PASS, and the protocol's own rule would have given FAIL; the verdict is WARN.
     the rule gave nothing on the first values
-      One of three debaters changed its mind in round 2, from FAIL to PASS, without a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing nothing and joining most of the others.
       A plain vote on the first positions would have given the same verdict, but by the protocol's own rule they would have given none.
     the rule gave nothing, and another value won
-      Two of three debaters changed their minds in round 2, both without a verified citation.
+      Two of three debaters changed their minds in round 2, both citing nothing.
       A plain vote on the first positions would have said PASS, and the protocol's own rule would have given no verdict; the verdict is FAIL.
     ");
 }
@@ -308,18 +354,18 @@ fn ties_and_single_rounds_of_values() {
     ]);
     assert_snapshot!(told, @"
     a tie of four, broken
-      One of four debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
+      One of four debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
       A plain vote on the first positions would have been tied between PASS and FAIL.
       In the end three of four debaters held PASS, and that is the verdict.
     a tie of four, broken by all
-      Two of four debaters changed their minds in round 2, one with a verified citation and one without.
+      Two of four debaters changed their minds in round 2, one citing a point or evidence and one citing nothing.
       A plain vote on the first positions would have been tied between PASS and FAIL.
       In the end all four debaters held PASS, and that is the verdict.
     a tie of four, not broken
       None of the four debaters changed its position.
       A plain vote on the first positions would have been tied between PASS and FAIL; there is no verdict.
     a tie, the rule gives a third value
-      One of two debaters changed its mind in round 2, from FAIL to PASS, without a verified citation.
+      One of two debaters changed its mind in round 2, from FAIL to PASS, citing nothing.
       The two first positions were different, so a plain vote on them would have been tied.
       By the protocol's own rule they would have given WARN; the verdict is PASS.
     a tie, still running
@@ -349,29 +395,63 @@ fn votes_are_told_apart_from_positions() {
         ("a vote in which one abstains", values("PASS PASS\nFAIL -\nPASS FAIL", "").voted(1)),
         ("votes alone", values("PASS\nFAIL\nPASS", "PASS").voted(1)),
         ("two votes", values("PASS FAIL PASS\nPASS PASS PASS", "PASS").voted(2)),
+        ("a vote against a position, without a reason", values("PASS PASS FAIL,\nFAIL FAIL FAIL\nPASS PASS PASS", "FAIL").voted(1)),
+        ("back to an earlier position in the vote", values("PASS FAIL* PASS,\nFAIL FAIL FAIL\nFAIL FAIL FAIL", "FAIL").voted(1)),
+        ("several leave their positions in the vote", values("PASS PASS FAIL\nFAIL FAIL PASS\nPASS PASS PASS", "PASS").voted(1)),
+        ("one of three abstains, the others keep theirs", texts("move move move\nstay move* move\nwait wait -", "move").voted(1).abstained(&["seat-3"])),
+        ("one abstains and one is absent", texts("move move move\nstay stay -\nwait wait -", "move").voted(1).abstained(&["seat-3"])),
+        ("a vote for another's text", texts("move move move\nstay stay stay\nwait wait move,", "move").voted(1)),
     ]);
-    assert_snapshot!(told, @"
+    assert_snapshot!(told, @r#"
     a vote that follows the positions
-      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
-      In the vote, all three debaters backed the positions that they held.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
+      In the vote, all three debaters voted as before.
       A plain vote on the first positions would have given the same verdict.
     a vote against a position
       None of the three debaters changed its position.
-      In the vote, one of three debaters backed a position that it had not held.
-      A plain vote on the first positions would have said PASS; the verdict is FAIL.
-      The verdict turned in the vote, by the vote of seat-1.
+      In the vote, seat-1 went from PASS to FAIL.
+      seat-1's reason: "It is cheaper." A plain vote on the first positions would have said PASS; the verdict is FAIL.
+      The verdict turned from PASS to FAIL in the vote, by the vote of seat-1.
     a vote in which one abstains
       There was only one round of positions before the vote.
-      In the vote, two of three debaters took part; one of them backed a position that it had not held.
-      A plain vote on the first positions would have said PASS, but there is no verdict.
+      In the vote, seat-3 went from PASS to FAIL; seat-2 did not vote.
+      seat-3's reason: "It is cheaper." A plain vote on the first positions would have said PASS, but there is no verdict.
     votes alone
       (nothing else)
     two votes
       There was only one round of positions before the vote.
-      In the last vote, both debaters backed the positions that they held.
+      In the last vote, both debaters voted as before.
       Before they read each other, both debaters held PASS, and that is the verdict.
-      The verdict turned in the vote, by the vote of seat-1.
-    ");
+      The verdict turned in the vote of round 3, by the vote of seat-1.
+    a vote against a position, without a reason
+      None of the three debaters changed its position.
+      In the vote, seat-1 went from PASS to FAIL.
+      A plain vote on the first positions would have said PASS; the verdict is FAIL.
+      The verdict turned from PASS to FAIL in the vote, by the vote of seat-1.
+    back to an earlier position in the vote
+      One of three debaters changed its mind in round 2, from PASS to FAIL, citing [L7] and joining most of the others.
+      In the vote, seat-1 went from FAIL to PASS.
+      A plain vote on the first positions would have given the same verdict.
+    several leave their positions in the vote
+      None of the three debaters changed its position.
+      In the vote, seat-1 and seat-2 backed other positions than their last ones.
+      A plain vote on the first positions would have given the same verdict.
+    one of three abstains, the others keep theirs
+      One of three debaters changed its mind in round 2, citing [L7].
+      In the vote, two of three debaters backed the positions that they held; seat-3 abstained.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end two of three debaters held "move", and that is the answer.
+    one abstains and one is absent
+      None of the three debaters changed its position.
+      In the vote, seat-1 backed the position that it held; seat-3 abstained; seat-2 did not vote.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end one of three debaters held "move", and that is the answer.
+    a vote for another's text
+      None of the three debaters changed its position.
+      In the vote, seat-3 backed another position than its own.
+      No two of the first positions were the same, so a plain vote on them would have been tied.
+      In the end two of three debaters held "move", and that is the answer.
+    "#);
 }
 
 #[test]
@@ -396,7 +476,7 @@ fn the_answer_and_the_first_texts() {
       Before they read each other, all three debaters held the same position, and that is the answer.
     sorted, reworded
       None of the three debaters gave up its position; two revised it.
-      A plain vote on the first positions would have given the same answer.
+      A plain vote on the first positions would have given the same position.
     both reworded
       Neither debater gave up its position; both revised it.
       The two first positions were different, so a plain vote on them would have been tied.
@@ -404,8 +484,8 @@ fn the_answer_and_the_first_texts() {
     one seat rewords
       The only debater revised its position without giving it up.
     sorted, a majority wins
-      One of three debaters changed its mind in round 2, with a verified citation, joining most of the others.
-      A plain vote on the first positions would have given the same answer.
+      One of three debaters changed its mind in round 2, citing [L7] and joining most of the others.
+      A plain vote on the first positions would have given the same position.
     sorted, the minority wins
       None of the three debaters changed its position.
       A plain vote on the first positions would have said "move"; the answer states another position.
@@ -424,7 +504,7 @@ fn the_answer_and_the_first_texts() {
       Neither debater changed its position.
       Before they read each other, both debaters held the same position, but the answer states a position that nobody held.
     a long text
-      Two of three debaters changed their minds in round 2, both without a verified citation.
+      Two of three debaters changed their minds in round 2, both citing nothing.
       A plain vote on the first positions would have said "Move the whole service to the other region before the end..."; the answer states another position.
     "#);
 }
@@ -446,11 +526,11 @@ fn ties_and_single_rounds_of_texts() {
     ]);
     assert_snapshot!(told, @r#"
     all different, one convinces all
-      Two of three debaters changed their minds in round 2, both with a verified citation.
+      Two of three debaters changed their minds in round 2, both citing a point or evidence.
       No two of the first positions were the same, so a plain vote on them would have been tied.
       In the end all three debaters held "move", and that is the answer.
     all different, one convinces most
-      One of three debaters changed its mind in round 2, with a verified citation.
+      One of three debaters changed its mind in round 2, citing [L7].
       No two of the first positions were the same, so a plain vote on them would have been tied.
       In the end two of three debaters held "move", and that is the answer.
     all different to the end, one is taken
@@ -466,7 +546,7 @@ fn ties_and_single_rounds_of_texts() {
       No two of the first positions were the same, so a plain vote on them would have been tied.
       No verified declaration says which position the answer states, so whether the debate changed it is unknown.
     all different, most agree on what the answer rejects
-      One of three debaters changed its mind in round 2, without a verified citation.
+      One of three debaters changed its mind in round 2, citing nothing.
       No two of the first positions were the same, so a plain vote on them would have been tied.
       In the end two of three debaters held "move", but the answer states another position.
     two by two
@@ -505,7 +585,7 @@ fn texts_that_nobody_compared() {
       None of the three debaters changed its position.
       No verified declaration says which of the positions are the same, so how far they agreed, what a plain vote on them would have said and whether the debate changed the answer are unknown.
     nobody sorted, one revised
-      One of three debaters revised its position in round 2, without a verified citation.
+      One of three debaters revised its position in round 2, citing nothing.
       No verified declaration says which of the positions are the same, so how far they agreed, what a plain vote on them would have said and whether the debate changed the answer are unknown.
     nobody sorted, no answer
       Neither debater changed its position.
@@ -517,10 +597,10 @@ fn texts_that_nobody_compared() {
       Neither debater has changed its position so far.
       No verified declaration says which of the positions are the same, so how far they agreed and what a plain vote on them would have said are unknown.
     the first answers were not sorted
-      One of three debaters revised its position in round 2, with a verified citation.
+      One of three debaters revised its position in round 2, citing [L7].
       No verified declaration says which of the first positions are the same, so what a plain vote on them would have said and whether the debate changed the answer are unknown.
     the last answers were not sorted
-      One of three debaters revised its position in round 2, with a verified citation.
+      One of three debaters revised its position in round 2, citing [L7].
       No two of the first positions were the same, so a plain vote on them would have been tied.
       The answer takes one of the positions that were held.
     equal texts that nobody sorted
@@ -533,7 +613,10 @@ fn texts_that_nobody_compared() {
 #[rustfmt::skip]
 fn scores_and_idle_rounds() {
     let told = told(&[
+        ("scores, the minority comes nearer and stays the minority", values("3.2 3.0* 3.0\n4.1 4.1 3.7*\n2.2 2.2 3.2", "NO GO").ruled(&["NO GO", "NO GO", "NO GO"])),
+        ("scores, one changes with a quote", values("3.5 3.8\"\n4.5 4.5\n4 4", "4.1").ruled(&["4.0", "4.1"])),
         ("scores, one changes", values("3.5 3.8*\n4.5 4.5\n4 4", "4.1").ruled(&["4.0", "4.1"])),
+        ("scores, one names what does not verify", values("3.5 3.8!\n4.5 4.4*\n4 4", "4.1").ruled(&["4.1", "4.1"])),
         ("scores, all change", values("3.5 3.8* 4\n4.5 4.5 4.3\n2 2.2* 2.2", "4.0").ruled(&["4.0", "4.0", "4.0"])),
         ("scores, the first gave none", values("3 4\n4 4\n5 4", "4.0").ruled(&["", "4.0"])),
         ("scores, none in the end", values("3 3\n4 4\n5 5", "").ruled(&["", ""])),
@@ -545,20 +628,29 @@ fn scores_and_idle_rounds() {
         ("an idle round before a vote", values("PASS PASS PASS\nPASS PASS PASS\nFAIL FAIL FAIL", "PASS").voted(1).calls(4)),
     ]);
     assert_snapshot!(told, @"
+    scores, the minority comes nearer and stays the minority
+      All three debaters changed their scores in rounds 2 and 3, two citing a point or evidence and one citing nothing.
+      The first scores would have given the same verdict.
+    scores, one changes with a quote
+      One of three debaters changed its score in round 2, from 3.5 to 3.8, with a verified quote, moving toward the other scores.
+      The first scores would have given 4.0 instead of 4.1.
     scores, one changes
-      One of three debaters changed its score in round 2, from 3.5 to 3.8, with a verified citation, moving toward the other scores.
-      The first scores would have given another verdict: 4.0.
+      One of three debaters changed its score in round 2, from 3.5 to 3.8, citing [L7] and moving toward the other scores.
+      The first scores would have given 4.0 instead of 4.1.
+    scores, one names what does not verify
+      Two of three debaters changed their scores in round 2, one citing a point or evidence and one citing nothing that verifies.
+      The first scores would have given the same verdict.
     scores, all change
-      All three debaters changed their scores in rounds 2 and 3, four times in all: two with a verified citation and two without.
+      All three debaters changed their scores in rounds 2 and 3, four times in all: two citing a point or evidence and two citing nothing.
       The first scores would have given the same verdict.
     scores, the first gave none
-      Two of three debaters changed their scores in round 2, both without a verified citation, moving toward the other scores.
+      Two of three debaters changed their scores in round 2, both citing nothing and moving toward the other scores.
       The first scores would have given no verdict.
     scores, none in the end
       None of the three debaters changed its score.
       The first scores would have given no verdict either.
     scores, the verdict was lost
-      Two of three debaters changed their scores in round 2, both without a verified citation.
+      Two of three debaters changed their scores in round 2, both citing nothing.
       The first scores would have given a verdict, 4.0, but there is none.
     scores, one round
       There was only one round of scores, so nobody could change.
@@ -567,16 +659,16 @@ fn scores_and_idle_rounds() {
       A plain vote on the first positions would have given the same verdict.
       Stopping after round 1 would have left the same positions with 8 fewer calls.
     an idle round after a change
-      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
       A plain vote on the first positions would have given the same verdict.
       Nobody revised anything in round 3; stopping after round 2 would have left the same positions with 1 fewer call.
     an idle round in between
-      One of three debaters changed its mind in round 3, from FAIL to PASS, with a verified citation, joining most of the others.
+      One of three debaters changed its mind in round 3, from FAIL to PASS, citing [L7] and joining most of the others.
       A plain vote on the first positions would have given the same verdict.
       Nobody revised anything in round 2.
     an idle round before a vote
       None of the three debaters changed its position.
-      In the vote, all three debaters backed the positions that they held.
+      In the vote, all three debaters voted as before.
       A plain vote on the first positions would have given the same verdict.
     ");
 }
@@ -596,26 +688,26 @@ fn seats_that_share_models() {
     two on one model
       Neither debater changed its position.
       The two first positions were different, so a plain vote on them would have been tied; there is no verdict.
-      How independent they are is not known yet; both use the same model.
+      How independent the debaters are is not known yet; both use the same model.
     three on one model
       There was only one round of positions, so nobody could change.
       All three debaters held PASS, and that is the verdict.
-      How independent they are is not known yet; all three use the same model.
+      How independent the debaters are is not known yet; all three use the same model.
     two of three on one model
       There was only one round of positions, so nobody could change.
       All three debaters held PASS, and that is the verdict.
-      How independent they are is not known yet; two use the same model.
+      How independent the debaters are is not known yet; two use the same model.
     two pairs
       There was only one round of positions, so nobody could change.
       All four debaters held PASS, and that is the verdict.
-      How independent they are is not known yet; all four share a model with another seat.
+      How independent the debaters are is not known yet; all four share a model with another seat.
     one vendor
       There was only one round of positions, so nobody could change.
       All three debaters held PASS, and that is the verdict.
-      How independent they are is not known yet; two use models of one vendor.
+      How independent the debaters are is not known yet; two use models of one vendor.
     two vendors twice
       There was only one round of positions, so nobody could change.
       All five debaters held PASS, and that is the verdict.
-      How independent they are is not known yet; four share a vendor with another seat.
+      How independent the debaters are is not known yet; four share a vendor with another seat.
     ");
 }

@@ -13,9 +13,9 @@ use crate::samples::{self, DebateLog, PLAIN, ReadDebate, ScriptedReply, answer, 
 fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     assert_snapshot!(samples::converged().read().terminal(&PLAIN), @r#"
     Should a team of four rewrite its billing service in Rust this year?
-    The debaters do not agree: they hold 2 positions. The debate converged after 2
-    rounds.
-    deep · 3 debaters · 2 rounds · 14 s
+    The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that
+    of Debater A and Debater B. The debate converged after 2 rounds.
+    deep · 3 debaters · 2 rounds · 15 s
 
     Answer
       Rewrite the ledger only. Keep the rest as it is:
@@ -28,11 +28,11 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       The incidents come from one place, and a small port can be undone.
 
     What the debate did
-      One of three debaters changed its mind in round 2, without a verified
-      citation. No two of the first positions were the same, so a plain vote on them
-      would have been tied. In the end two of three debaters held "Rewrite the
-      ledger only", and that is the answer. Nobody revised anything in round 1. How
-      independent they are is not known yet; no two share a model.
+      One of three debaters changed its mind in round 2, citing nothing. No two of
+      the first positions were the same, so a plain vote on them would have been
+      tied. In the end two of three debaters held "Rewrite the ledger only", and
+      that is the answer. Nobody revised anything in round 1. How independent the
+      debaters are is not known yet; no two share a model.
 
                  start  R1     R2
       Debater C  #1     #1     #1
@@ -41,8 +41,8 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       #1  Rewrite all of it.
       #2  Put types around the hot paths.
       #3  Rewrite the ledger only.
-      ~ changed without a verified citation
-      • Debater B: changed in round 2, without a verified citation or a reason
+      ~ changed, citing nothing
+      • Debater B: changed in round 2, citing nothing
 
     Strongest points of each last argument
       • Debater A:
@@ -71,8 +71,9 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
         2. Port the rest.
 
             fn main() {}
-        Rejected by the chair: Nothing shows that the rest needs it. The best reason
-        of its last argument: All nine incidents were in the ledger
+        This is its first answer, never revised. Rejected by the chair: Nothing
+        shows that the rest needs it. The first point of its last argument: All nine
+        incidents were in the ledger
 
     Warnings
       • Round 2: the moderator scores the agreement 0.86, but the debaters hold 2
@@ -91,10 +92,19 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       2      B        concede   major revision  0.80
       2      C        maintain  no change       0.90
 
-    Left unanswered: made in the last round
+    Left unanswered
+      • [X1] Debater A to Debater B: Two quarters is a guess
+        Debater B did not answer it, and gave up its position in round 2.
+      • [X2] Debater B to Debater B: Two quarters is a guess
+        Debater B did not answer it, and gave up its position in round 2.
+      • [X3] Debater C to Debater B: Two quarters is a guess
+        Debater B did not answer it, and gave up its position in round 2.
       • [X4] Debater A to Debater B: Two quarters is a guess
+        It was made in the last round, so it could not be answered.
       • [X5] Debater B to Debater B: Two quarters is a guess
+        It was made in the last round, so it could not be answered.
       • [X6] Debater C to Debater B: Two quarters is a guess
+        It was made in the last round, so it could not be answered.
 
     Seats
       Debater A: debater-3, gemini/gamma

@@ -51,25 +51,42 @@ impl SqliteWriter {
 }
 
 impl GroupCommit for SqliteWriter {
+    /// Writes that fail their check are rare, and a savepoint makes SQLite copy the pages that it protects. So a group is applied without
+    /// savepoints, and only if a write fails it is applied once more, each write in a savepoint of its own.
     fn commit(&mut self, group: &mut [QueuedWrite]) -> Result<Vec<Result<(), StoreError>>, StoreFault> {
         let Self { db, holder, place } = self;
+        let mut was_applied = true;
+        let together = db.in_transaction(TransactionKind::Write, |db| {
+            was_applied = false;
+            group.iter_mut().try_for_each(|write| apply(db, holder, &mut write.request))?;
+            was_applied = true;
+            Ok(())
+        });
+        // A transaction that could not begin or commit has waited for the file, or the disk is full.
+        if was_applied {
+            return together.map(|()| group.iter().map(|_| Ok(())).collect());
+        }
         db.in_transaction(TransactionKind::Write, |db| {
             let mut answers = Vec::with_capacity(group.len());
             for write in group {
-                let applied = db.in_savepoint(|db| match &mut write.request {
-                    WriteRequest::Append { id, records } => log_table::append(db, holder, id, records),
-                    WriteRequest::Open(opening) => match opening.claim(db)? {
-                        true => log_table::append(db, holder, opening.id(), &opening.records),
-                        false => Ok(()),
-                    },
-                    WriteRequest::Lease(id) => leases::lease(db, holder, id),
-                    WriteRequest::Release(id) => leases::release(db, holder, id),
-                    WriteRequest::Change(change) => change.apply(db),
-                })?;
+                let applied = db.in_savepoint(|db| apply(db, holder, &mut write.request))?;
                 answers.push(applied.map_err(|fault| place.explain(fault)));
             }
             Ok(answers)
         })
+    }
+}
+
+fn apply(db: &SqlDatabase, holder: &mut LeaseHolder, request: &mut WriteRequest) -> Result<(), StoreFault> {
+    match request {
+        WriteRequest::Append { id, records } => log_table::append(db, holder, id, records),
+        WriteRequest::Open(opening) => match opening.claim(db)? {
+            true => log_table::append(db, holder, opening.id(), &opening.records),
+            false => Ok(()),
+        },
+        WriteRequest::Lease(id) => leases::lease(db, holder, id),
+        WriteRequest::Release(id) => leases::release(db, holder, id),
+        WriteRequest::Change(change) => change.apply(db),
     }
 }
 
@@ -130,6 +147,24 @@ mod tests {
         assert!(matches!(answers[..], [Ok(())]), "the next group is not affected");
         let stored = log_table::raw_log(&writer.db, "good").unwrap();
         assert_eq!(open_all(stored).unwrap(), good);
+    }
+
+    #[test]
+    fn a_file_that_is_locked_is_waited_for_once() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static WAITS: AtomicUsize = AtomicUsize::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, other) = (writer(&folder), writer(&folder));
+        connection(&other).execute_batch("BEGIN IMMEDIATE").unwrap();
+        let gives_up = |_| {
+            WAITS.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        let SqlDatabase::Sqlite(waiting) = &mut writer.db else { panic!("it is SQLite") };
+        waiting.busy_handler(Some(gives_up)).unwrap();
+        let fault = writer.commit(&mut [append("good", &records("good", "fine"))]).unwrap_err();
+        assert!(matches!(fault, StoreFault::Sql(_)), "{fault:?}");
+        assert_eq!(WAITS.load(Ordering::Relaxed), 1);
     }
 
     #[test]

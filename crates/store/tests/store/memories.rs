@@ -195,3 +195,48 @@ fn a_memory_is_recalled_by_meaning() {
     );
     assert_eq!(again.len(), 2, "that memory, and the second debate's decision: {again:?}");
 }
+
+#[test]
+fn memories_are_listed_shown_and_forgotten_for_good() {
+    let home = TestHome::new();
+    let store = home.open();
+    close_debate(&store, "d1", "Which database?", lesson());
+    let mut other = lesson();
+    other.parts.iter_mut().for_each(|part| part.position = Some("Tabs, and nothing else.".into()));
+    close_debate(&store, "d2", "Tabs or spaces?", other);
+    let ids = |agent| -> Vec<String> {
+        let listed = store.list_memories(agent, OPENED_S, 10).unwrap();
+        listed.into_iter().map(|memory| memory.id).collect()
+    };
+    assert_eq!((ids(None).len(), ids(Some("openai/a")).len(), ids(Some("nobody")).len()), (6, 2, 0));
+    assert_eq!(store.list_memories(None, OPENED_S, 4).unwrap().len(), 4);
+    assert_eq!(store.list_memories(None, i64::MAX, 10).unwrap(), [], "they have faded away");
+    let shown = store.show_memory("m-1", OPENED_S).unwrap();
+    assert_eq!((shown.agent.as_str(), shown.debate.as_str()), ("openai/a", "d1"));
+    assert!(
+        !shown.has_faded && shown.text.contains(&format!("Proposal: {}\n", shown.proposal())),
+        "{shown:?}"
+    );
+    let faded = store.show_memory("m-2", i64::MAX).unwrap();
+    assert!(faded.has_faded && faded.score == 0.0 && !faded.text.is_empty(), "{faded:?}");
+    // Its text is in the store, so it can still be deleted.
+    assert_eq!(block_on(store.forget_memory("m-2", i64::MAX)).unwrap(), faded);
+    assert!(store.show_memory("m-2", OPENED_S).is_err());
+
+    assert_eq!(block_on(store.forget_memory("m-1", OPENED_S)).unwrap(), shown);
+    for id in ["m-1", "m-99", "k-1", "m-"] {
+        let why = store.show_memory(id, OPENED_S).unwrap_err().to_string();
+        assert!(why.contains("`agon memory list`"), "{why}");
+    }
+    assert!(block_on(store.forget_memory("m-1", OPENED_S)).is_err());
+    assert_eq!(recall(&store, "openai/a", "database", OPENED_S), []);
+    assert_eq!((ids(None).len(), store.health().unwrap().memories), (4, 4));
+
+    // A rebuild neither brings it back nor gives another memory its number, and the same question makes a new one.
+    close_debate(&store, "d3", "Which database?", lesson());
+    let before = store.list_memories(None, OPENED_S, 10).unwrap();
+    assert_eq!(block_on(store.rebuild()).unwrap().memories, 0);
+    assert_eq!(store.list_memories(None, OPENED_S, 10).unwrap(), before);
+    let again = recall(&store, "openai/a", "database", OPENED_S);
+    assert_eq!((again.len(), again[0].debate.as_str(), again[0].seen), (1, "d3", 1));
+}

@@ -33,6 +33,12 @@ fn a_search_of_an_empty_store_finds_nothing() {
 }
 
 #[test]
+fn a_search_of_too_many_words_is_refused() {
+    let refused = TestHome::new().open().search_debates(&"why ".repeat(400), 10).unwrap_err();
+    assert!(refused.to_string().contains("search for fewer words"), "{refused}");
+}
+
+#[test]
 fn words_are_found_in_questions_replies_verdicts_and_dissent() {
     let home = TestHome::new();
     let store = store_with_three_debates(&home);

@@ -1,7 +1,7 @@
 # Completion of agon in bash. It asks agon itself, which knows your debates and models.
 # In ~/.bashrc: source <(agon completions bash)
 _agon_complete() {
-    local line="${COMP_LINE:0:COMP_POINT}" rest word candidate current cut="" char i
+    local line="${COMP_LINE:0:COMP_POINT}" rest word candidate current cut="" quote="" char i
     local -a words=()
     COMPREPLY=()
     # bash also splits words at : and =, agon does not.
@@ -18,6 +18,7 @@ _agon_complete() {
     done
     current="${words[${#words[@]} - 1]}"
     # Inside quotes, bash wants the words without them.
+    [[ "$current" == *[\"\']* ]] && quote=yes
     current="${current#[\"\']}"
     words[${#words[@]} - 1]="$current"
     # bash replaces only what is behind the last : or =.
@@ -31,7 +32,10 @@ _agon_complete() {
     type -P "$agon" >/dev/null || agon=agon
     while IFS= read -r candidate; do
         candidate="${candidate#"$cut"}"
-        if [[ "$candidate" == *[[:space:]\'\"\\\$\&\;\(\)\<\>\*\?\`]* ]]; then
+        if [[ -n "$quote" ]]; then
+            # Quoted once more, it could end the quotes that were opened. So only a name that means itself in any quotes is offered.
+            [[ "$candidate" == *[\"\'\$\`\\!]* ]] && continue
+        elif [[ "$candidate" == *[!a-zA-Z0-9_./:=,+@%-]* ]]; then
             printf -v candidate '%q' "$candidate"
         fi
         COMPREPLY+=("$candidate")

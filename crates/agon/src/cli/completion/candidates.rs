@@ -8,7 +8,7 @@ use agon_context::BUILT_IN_TOOLS;
 use agon_core::{OptionKind, OptionSpec};
 use agon_engine::ModelPrice;
 use agon_host::clean_line;
-use agon_store::ListedDebate;
+use agon_store::{ListedDebate, MemoryHit};
 use clap::{Arg, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
@@ -30,6 +30,7 @@ pub(super) fn attach(arg: Arg, verb: &str, inner: Option<&str>, sources: &Arc<Co
     let id = arg.get_id().as_str().to_owned();
     match (verb, inner, id.as_str()) {
         ("knowledge", _, "entry") => completed(arg, move |word| entries(&sources, word)),
+        ("memory", _, "memory") => completed(arg, move |word| memories(&sources, word)),
         ("models", Some(_), "name") => completed(arg, known_files),
         // These are columns of a table.
         ("audit", ..) => arg,
@@ -104,6 +105,11 @@ fn debates_and_files(sources: &CompletionSources, word: &str) -> Vec<CompletionC
 
 fn entries(sources: &CompletionSources, word: &str) -> Vec<CompletionCandidate> {
     beginning(word, sources.knowledge().into_iter().map(|entry| (entry.id, clean_line(&entry.title))))
+}
+
+fn memories(sources: &CompletionSources, word: &str) -> Vec<CompletionCandidate> {
+    let described = |memory: &MemoryHit| (memory.id.clone(), clean_line(memory.proposal()));
+    beginning(word, sources.memories().iter().map(described))
 }
 
 fn known_files(word: &str) -> Vec<CompletionCandidate> {

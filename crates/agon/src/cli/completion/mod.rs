@@ -53,8 +53,8 @@ fn candidate_line(shell: &str, candidate: &CompletionCandidate) -> String {
     let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
     let help: String =
         clean_line(help.lines().next().unwrap_or_default()).chars().take(HELP_CHARS_MAX).collect();
-    // A name with a line break would be two candidates.
-    if value.contains(['\n', '\t']) {
+    // A name with a line break would be two candidates, and shells quote no other control character in all places.
+    if value.chars().any(char::is_control) {
         return String::new();
     }
     match shell {

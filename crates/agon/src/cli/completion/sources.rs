@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use agon_models::ModelCatalogue;
-use agon_store::{DebateStore, KnowledgeEntry, ListedDebate};
+use agon_store::{DebateStore, KnowledgeEntry, ListedDebate, MemoryHit};
 
 use crate::cli::app::model_catalogue;
+use crate::cli::clock;
 use crate::cli::configuration::{Configuration, ConfigurationSource};
 use crate::cli::paths::{process_env, store_address};
 use crate::cli::runtime::block_on;
@@ -65,6 +66,11 @@ impl CompletionSources {
     /// The entries of the knowledge store, newest first.
     pub fn knowledge(&self) -> Vec<KnowledgeEntry> {
         self.read_store(|store| store.knowledge_list(LISTED_MAX).ok())
+    }
+
+    /// What agents remember, the last changed first.
+    pub fn memories(&self) -> Vec<MemoryHit> {
+        self.read_store(|store| store.list_memories(None, clock::store_seconds(), LISTED_MAX).ok())
     }
 
     /// Only a file is read: a server may be far away.

@@ -1,9 +1,11 @@
 //! The verb of a protocol: opens a debate and runs it to its end.
 
+use std::sync::Arc;
+
 use agon_core::Protocol;
 use clap::{ArgMatches, Command};
 
-use crate::cli::app::App;
+use crate::cli::app::{App, estimate_catalogue};
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::brief_builder::BriefBuilder;
 use crate::cli::debate_run::DebateSession;
@@ -45,7 +47,9 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let configuration = app.configuration()?;
     let arguments = CliArguments::of_protocol(args, info, &process_env);
     let seed = arguments.seed;
-    let catalogue = app.catalogue()?;
+    let is_dry_run = app.flag("dry-run");
+    let catalogue =
+        &if is_dry_run { estimate_catalogue(configuration) } else { Arc::clone(app.catalogue()?) };
     let builder = BriefBuilder::new(protocol, arguments, configuration)?
         .or_default_models(|| seat_models::default_models(catalogue))?
         .with_local_options(configuration, catalogue)?
@@ -57,9 +61,10 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     subject.files.extend(context);
     let mut brief = builder.brief(subject)?;
     seat_models::check_models(&brief, &**catalogue)?;
-    if app.flag("dry-run") {
+    if is_dry_run {
         return dry_run::print_estimate(protocol, brief, seed, &**catalogue, app.flag("json"));
     }
+    seat_models::check_ollama_models(&brief, catalogue)?;
     let output = ResultOutput::read(&app);
     output.check(protocol, &brief)?;
     output.write_no_files(info, &mut brief);

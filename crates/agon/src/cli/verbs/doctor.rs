@@ -375,6 +375,8 @@ impl ProviderStatus {
 
     fn state_word(&self) -> &'static str {
         match &self.probe {
+            // Something answers, but not as a model server does.
+            Some(probe) if probe.sent_no_list => "wrong",
             Some(probe) if probe.reachable => "reachable",
             Some(_) if self.is_not_running() => "not running",
             Some(_) => "unreachable",

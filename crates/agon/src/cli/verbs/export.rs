@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_core::invisible::escaped_json;
 use agon_report::{GateFormat, gate_report, markdown_report, page_report, yaml};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -87,7 +88,7 @@ pub(crate) fn export_text(handle: &DebateHandle, format: &str) -> Result<String,
     Ok(match format {
         name if let Some(gate) = GateFormat::from_name(name) => gate_report(&source, gate)?,
         "html" => page_report(&source),
-        "json" => format!("{:#}\n", exported_json(reading.document, raw)),
+        "json" => format!("{}\n", escaped_json(format!("{:#}", exported_json(reading.document, raw)))),
         "yaml" => yaml(&reading.document)?,
         _ => markdown_report(&source),
     })

@@ -360,15 +360,15 @@ fn origin(source: Option<&str>, debate: Option<&str>) -> String {
 }
 
 /// Where a debate was held, and what kind of models spoke in it.
-fn held_in(provenance: &DebateProvenance) -> String {
+pub(super) fn held_in(provenance: &DebateProvenance) -> String {
     clean_line(&provenance.words())
 }
 
-fn day(at: &str) -> String {
+pub(super) fn day(at: &str) -> String {
     at.get(..10).unwrap_or(at).to_owned()
 }
 
 /// A JSON string as a reader sees it; `-` for null.
-fn json_word(value: &Value) -> String {
+pub(super) fn json_word(value: &Value) -> String {
     value.as_str().unwrap_or("-").to_owned()
 }

@@ -28,9 +28,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let default = (!app.flag("json")).then_some(DEFAULT_LIMIT);
     let limit = args.get_one::<u64>("limit").copied().or(default);
     let limit = limit.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-    let debates = match app.store_to_read()? {
-        Some(store) => store.list_debates(limit)?,
-        None => Vec::new(),
+    let (debates, total) = match app.store_to_read()? {
+        Some(store) => (store.list_debates(limit)?, store.debate_count()?),
+        None => (Vec::new(), 0),
     };
     if app.flag("json") {
         output::print_json(&debates.iter().map(debate_document).collect::<Vec<_>>())?;
@@ -39,6 +39,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     } else {
         let head = ["id", "opened", "protocol", "status", "question"];
         output::print_table(&head, debates.iter().map(debate_row))?;
+        if !args.contains_id("limit") && total > debates.len() as u64 {
+            output::note(&format!("{} of {total} debates; --limit N shows more", debates.len()));
+        }
     }
     Ok(0)
 }

@@ -1,5 +1,7 @@
 //! `agon mcp`: debates as tools of coding agents.
 
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use agon_store::StoreAddress;
@@ -46,6 +48,11 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if let Some(client) = wanted.and_then(|name| CLIENTS.iter().find(|client| client.name == name)) {
         return install(client, args, app.flag("write"));
     }
+    if std::io::stdin().is_terminal() {
+        output::note(
+            "note: a coding agent's client starts this and speaks to it on stdin; `agon mcp --install CLIENT` sets it up. Ctrl-D ends it.",
+        );
+    }
     let configuration = app.load_configuration()?;
     let settings = configuration.mcp.clone();
     settings.check()?;
@@ -66,20 +73,20 @@ fn install(client: &AgentClient, args: &ArgMatches, writes: bool) -> Result<u8, 
     if !writes {
         output::note(&format!("for {}:", file.display()));
         output::print(&client.setup_text(&command))?;
+        output::note(&client.keys_note(&command));
         return Ok(0);
     }
     match client.write(&file, &command)? {
         true => output::note(&format!("wrote {}", file.display())),
         false => output::note(&format!("{} has it already", file.display())),
     }
+    output::note(&client.keys_note(&command));
     Ok(0)
 }
 
 /// This program with the same configuration and store. A client may start it from anywhere, so paths are whole.
 fn server_command(args: &ArgMatches) -> Result<ServerCommand, CliError> {
-    let unknown =
-        |why: std::io::Error| CliError::System(format!("the path of this program is not known: {why}"));
-    let program = std::env::current_exe().map_err(unknown)?;
+    let program = this_program()?;
     let mut arguments = vec!["mcp".to_owned()];
     for name in ["config", "db"] {
         if let Some(path) = args.get_one::<PathBuf>(name) {
@@ -95,7 +102,35 @@ fn server_command(args: &ArgMatches) -> Result<ServerCommand, CliError> {
     if args.get_flag("no-config") {
         arguments.push("--no-config".to_owned());
     }
-    Ok(ServerCommand { program: shown(&program), arguments })
+    Ok(ServerCommand { program: shown(&program), arguments, variables: variables(args) })
+}
+
+/// The variables that say where the configuration, the store and Ollama are, as far as they are set. An address with a password is not passed
+/// on: the client's file may be shared. A server of a store may have one in several forms, so only a file is.
+fn variables(args: &ArgMatches) -> Vec<(&'static str, String)> {
+    let set = |name: &'static str| Some((name, process_env(name).filter(|value| !value.is_empty())?));
+    let whole = |(name, path): (&'static str, OsString)| {
+        (name, shown(&std::path::absolute(&path).unwrap_or_else(|_| path.into())))
+    };
+    let is_file = |path: &OsString| StoreAddress::parse(path).is_ok_and(|store| store.file().is_some());
+    let store = set("AGON_DB").filter(|(_, path)| !args.contains_id("db") && is_file(path));
+    let ollama = set("OLLAMA_HOST").map(|(name, host)| (name, host.to_string_lossy().into_owned()));
+    let ollama = ollama.filter(|(_, host)| !host.contains('@'));
+    set("AGON_HOME").map(whole).into_iter().chain(store.map(whole)).chain(ollama).collect()
+}
+
+/// The path by which this program was started. A link is kept, because it stays right when the program is updated.
+fn this_program() -> Result<PathBuf, CliError> {
+    let unknown =
+        |why: std::io::Error| CliError::System(format!("the path of this program is not known: {why}"));
+    let own = std::env::current_exe().map_err(unknown)?;
+    let started = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+    let is_own = |path: &PathBuf| matches!((path.canonicalize(), own.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&folders).map(|folder| folder.join(&started));
+    let mut candidates = in_path.filter(|_| started.components().count() == 1).chain([started.clone()]);
+    let found = candidates.find(is_own).and_then(|path| std::path::absolute(path).ok());
+    Ok(found.unwrap_or(own))
 }
 
 fn shown(path: &Path) -> String {

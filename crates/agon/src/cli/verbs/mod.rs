@@ -26,6 +26,7 @@ mod knowledge;
 mod list;
 mod man;
 mod mcp;
+mod memory;
 pub(crate) mod models;
 pub(crate) mod protocols;
 pub(crate) mod ratings;
@@ -104,6 +105,7 @@ pub const VERBS: &[CliVerb] = &[
     resolve::VERB,
     ratings::VERB,
     knowledge::VERB,
+    memory::VERB,
     serve::VERB,
     mcp::VERB,
     worker::VERB,

@@ -1,7 +1,8 @@
 //! `agon protocols`: the kinds of debate and their options.
 
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
-use clap::{ArgMatches, Command};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
@@ -11,11 +12,17 @@ use crate::cli::{arguments, output};
 pub(super) const VERB: CliVerb = CliVerb { name: "protocols", group: VerbGroup::Setup, command, run };
 
 fn command(command: Command) -> Command {
-    command.about("List the kinds of debate and their options").arg(arguments::json())
+    let names = PossibleValuesParser::new(agon_protocols::all().map(|protocol| protocol.info().name));
+    let name = Arg::new("name").value_name("NAME").value_parser(names).help("Only this kind of debate");
+    command.about("List the kinds of debate and their options").arg(name).arg(arguments::json())
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let infos = || agon_protocols::all().map(|protocol| protocol.info());
+    let wanted = args.get_one::<String>("name");
+    let infos = || {
+        let all = agon_protocols::all().map(|protocol| protocol.info());
+        all.filter(|info| wanted.is_none_or(|name| info.name == name))
+    };
     output::print_result(
         args.get_flag("json"),
         || infos().map(protocol_document).collect::<Vec<_>>(),
@@ -60,6 +67,7 @@ fn option_schema(option: &OptionSpec) -> Value {
         OptionKind::Flag => json!({"type": "boolean"}),
         OptionKind::Text => json!({"type": "string"}),
         OptionKind::File => json!({"type": "string", "format": "path of one of the request's files"}),
+        OptionKind::Model => json!({"type": "string", "format": "a model"}),
         OptionKind::Models => json!({"type": "string", "format": "models, with commas"}),
     };
     let default = match option.kind {
@@ -103,6 +111,7 @@ pub(crate) fn value_words(kind: OptionKind) -> String {
         OptionKind::Flag => "true, false".into(),
         OptionKind::Text => "text".into(),
         OptionKind::File => "a file".into(),
+        OptionKind::Model => "a model".into(),
         OptionKind::Models => "models, with commas".into(),
     }
 }

@@ -38,6 +38,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     })?;
     let reading = DebateReading::of(&debate)?;
     drop(progress);
+    if !app.flag("json") {
+        output::note("replayed: every step is the one that the protocol takes; no call was made");
+    }
     let report = || terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
     output::print_result(app.flag("json"), || &reading.document, report)
 }

@@ -19,8 +19,7 @@ pub(super) const VERB: CliVerb = CliVerb { name: "show", group: VerbGroup::Store
 const LOG_LINES_MAX: usize = 8;
 
 fn command(command: Command) -> Command {
-    let check =
-        "Check over the log what makes a good debate of its kind; exit status 1 if something is not met";
+    let check = "Check over the log what makes a good debate of its kind, if the kind has such checks; exit status 1 if something is not met";
     let round = Arg::new("round")
         .long("round")
         .value_name("N")

@@ -3,14 +3,15 @@
 use agon_core::event::GENESIS;
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::JsonBody;
 use super::debates::{listed_state, opened};
+use super::json_limits::check_values;
+use super::{ApiPath, ApiQuery, JsonBody};
 use crate::cli::app::DebateHandle;
 use crate::cli::input::check_question;
 use crate::cli::verbs;
@@ -35,11 +36,15 @@ async fn state_of(state: &ServerState, id: &str) -> Result<Json<Value>, Problem>
 #[utoipa::path(
     post, path = "/debates/{id}/stop", tag = "actions", params(("id" = String, Path, description = "The debate")),
     request_body = Option<StopRequest>,
-    responses((status = 200, description = "`{id, state}`", body = Value), (status = 409, description = "It does not run here", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 200, description = "`{id, state}`", body = Value),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It does not run here", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn stop_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     JsonBody(request): JsonBody<StopRequest>,
 ) -> Result<Json<Value>, Problem> {
     let id = state.host.find(&id).await?;
@@ -68,11 +73,15 @@ impl SpokenText {
 #[utoipa::path(
     post, path = "/debates/{id}/resume", tag = "actions", params(("id" = String, Path, description = "The debate")),
     request_body = Option<SpokenText>,
-    responses((status = 200, description = "`{id, state}`", body = Value), (status = 409, description = "It runs or is over", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 200, description = "`{id, state}`", body = Value),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It runs or is over", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn resume_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     JsonBody(spoken): JsonBody<SpokenText>,
 ) -> Result<Json<Value>, Problem> {
     let id = state.host.find(&id).await?;
@@ -84,11 +93,15 @@ pub async fn resume_debate(
 #[utoipa::path(
     post, path = "/debates/{id}/interjections", tag = "actions", params(("id" = String, Path, description = "The debate")),
     request_body = SpokenText,
-    responses((status = 201, description = "`{id, state}`", body = Value), (status = 409, description = "It does not run here", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 201, description = "`{id, state}`", body = Value),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It does not run here", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn interject(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     JsonBody(spoken): JsonBody<SpokenText>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let id = state.host.find(&id).await?;
@@ -113,11 +126,15 @@ pub struct BranchRequest {
 #[utoipa::path(
     post, path = "/debates/{id}/branches", tag = "actions", params(("id" = String, Path, description = "The debate")),
     request_body = BranchRequest,
-    responses((status = 201, description = "`{id, state}` of the branch", body = Value), (status = 422, description = "There is no such round", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 201, description = "`{id, state}` of the branch", body = Value),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "There is no such round", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn branch_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     JsonBody(request): JsonBody<BranchRequest>,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
@@ -143,14 +160,23 @@ pub struct ResolutionRequest {
 #[utoipa::path(
     post, path = "/debates/{id}/resolution", tag = "actions", params(("id" = String, Path, description = "The debate")),
     request_body = ResolutionRequest,
-    responses((status = 200, description = "The resolution", body = Value), (status = 422, description = "It cannot be resolved that way", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 200, description = "The resolution", body = Value),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "It cannot be resolved that way", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn resolve_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     JsonBody(request): JsonBody<ResolutionRequest>,
 ) -> Result<Json<Value>, Problem> {
     let id = state.host.find(&id).await?;
+    if request.truth.is_some() && request.winner.is_some() {
+        return Err(Problem::invalid(
+            "name `truth` or `winner`, not both: the winner alone says whether the decision was right",
+        ));
+    }
     let truth = request.truth.map(|truth| match truth {
         Value::Bool(is_right) => Ok(is_right),
         Value::String(word) if matches!(word.as_str(), "right" | "true") => Ok(true),
@@ -179,12 +205,16 @@ pub struct ExportQuery {
 #[utoipa::path(
     get, path = "/debates/{id}/export", tag = "actions",
     params(("id" = String, Path, description = "The debate"), ExportQuery),
-    responses((status = 200, description = "The file", body = String), (status = 422, description = "There is no such format", body = Problem, content_type = "application/problem+json"))
+    responses(
+        (status = 200, description = "The file", body = String),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "There is no such format", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn export_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
-    Query(query): Query<ExportQuery>,
+    ApiPath(id): ApiPath<String>,
+    ApiQuery(query): ApiQuery<ExportQuery>,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
     let format = query.format.unwrap_or_else(|| "md".into());
@@ -224,7 +254,10 @@ pub async fn export_debate(
 /// The body is the file itself, or `{"receipt": FILE}`. The answer says whether it is signed by a known key and replays, only holds together, or was changed.
 #[utoipa::path(
     post, path = "/verify", tag = "actions", request_body = Value,
-    responses((status = 200, description = "`{answer, ...}` as `agon verify --json` prints it", body = Value))
+    responses(
+        (status = 200, description = "`{answer, ...}` as `agon verify --json` prints it", body = Value),
+        (status = 413, description = "It has too many JSON values", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn verify_file(body: Bytes) -> Result<Json<Value>, Problem> {
     if body.trim_ascii().is_empty() {
@@ -232,7 +265,10 @@ pub async fn verify_file(body: Bytes) -> Result<Json<Value>, Problem> {
             "the body is empty: send a receipt or an export as JSON, whose chain begins with {GENESIS}"
         )));
     }
+    check_values(&body)?;
     let file = wrapped_receipt(&body).unwrap_or_else(|| body.to_vec());
+    // A text in JSON counts as one value there.
+    check_values(&file)?;
     let document = blocking(move || Ok(verbs::verify::verify_bytes(&file, "body")?));
     Ok(Json(document.await?))
 }

@@ -1,12 +1,12 @@
 //! What waits for a person, and the answers.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::JsonBody;
 use super::debates::listed_state;
+use super::{ApiPath, JsonBody};
 use crate::hosting::person_seats::WaitingAsk;
 use crate::serve::ServerState;
 use crate::serve::problem::Problem;
@@ -20,11 +20,14 @@ pub struct WaitingAsks {
 /// Lists the asks of a debate that wait for a person, with their prompts and schemas.
 #[utoipa::path(
     get, path = "/debates/{id}/asks", tag = "people", params(("id" = String, Path, description = "The debate")),
-    responses((status = 200, description = "The asks", body = WaitingAsks))
+    responses(
+        (status = 200, description = "The asks", body = WaitingAsks),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn list_asks(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
 ) -> Result<Json<WaitingAsks>, Problem> {
     let id = state.host.find(&id).await?;
     Ok(Json(WaitingAsks { asks: state.host.waiting_asks(&id) }))
@@ -44,13 +47,14 @@ pub struct PersonsAnswer {
     params(("id" = String, Path, description = "The debate"), ("n" = u32, Path, description = "The number of the ask")),
     responses(
         (status = 200, description = "The answer is taken: `{id, ask, state}`", body = Value),
-        (status = 404, description = "This ask does not wait", body = Problem, content_type = "application/problem+json"),
+        (status = 400, description = "The address or the body cannot be read", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such debate, or this ask does not wait", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "The answer is refused; `detail` says why", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub async fn answer_ask(
     State(state): State<ServerState>,
-    Path((id, ask)): Path<(String, u32)>,
+    ApiPath((id, ask)): ApiPath<(String, u32)>,
     JsonBody(answer): JsonBody<PersonsAnswer>,
 ) -> Result<Json<Value>, Problem> {
     let id = state.host.find(&id).await?;

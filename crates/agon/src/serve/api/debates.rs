@@ -6,13 +6,13 @@ use std::time::Duration;
 use agon_core::event::sha256;
 use agon_store::ListedDebate;
 use axum::Json;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{parse_body, read_body};
+use super::{ApiPath, ApiQuery, parse_body, read_body};
 use crate::hosting::debate_request::{DebateRequest, RequestFile};
 use crate::hosting::{DebateDocument, DebateHost, DebateState};
 use crate::serve::ServerState;
@@ -170,11 +170,15 @@ pub struct ListQuery {
 /// Lists debates, the newest first.
 #[utoipa::path(
     get, path = "/debates", tag = "debates", params(ListQuery),
-    responses((status = 200, description = "`{debates, next}`; `next` is null on the last page", body = Value))
+    responses(
+        (status = 200, description = "`{debates, next}`; `next` is null on the last page", body = Value),
+        (status = 400, description = "The address cannot be read", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`after` is not the `next` of an earlier page", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn list_debates(
     State(state): State<ServerState>,
-    Query(query): Query<ListQuery>,
+    ApiQuery(query): ApiQuery<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (debates, next) = listed_page(&state.host, query).await?;
     let debates: Vec<Value> = debates.iter().map(|debate| listed_document(&state.host, debate)).collect();
@@ -242,7 +246,7 @@ fn read_cursor(cursor: &str) -> Option<i64> {
 )]
 pub async fn show_debate(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
@@ -281,12 +285,15 @@ pub struct EventsQuery {
     responses(
         (status = 200, description = "The events", content_type = "text/event-stream", body = String),
         (status = 204, description = "The debate is over and the client has all of it"),
+        (status = 400, description = "The address cannot be read", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`after` is not the number of an event", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub async fn debate_events(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
-    Query(query): Query<EventsQuery>,
+    ApiPath(id): ApiPath<String>,
+    ApiQuery(query): ApiQuery<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::JsonBody;
 use super::debates::DebateToOpen;
+use super::{ApiQuery, JsonBody};
 use crate::cli::verbs;
 use crate::cli::{dry_run, knowledge_index};
 use crate::hosting::debate_request::DebateRequest;
@@ -34,11 +34,16 @@ pub struct CompareQuery {
 /// Two debates side by side, round by round.
 #[utoipa::path(
     get, path = "/compare", tag = "debates", params(CompareQuery),
-    responses((status = 200, description = "`{a, b, rounds, differences}`", body = Value))
+    responses(
+        (status = 200, description = "`{a, b, rounds, differences}`", body = Value),
+        (status = 400, description = "The address cannot be read", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such debate", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "A name fits more than one debate", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn compare_debates(
     State(state): State<ServerState>,
-    Query(query): Query<CompareQuery>,
+    ApiQuery(query): ApiQuery<CompareQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (a, b) = (state.host.find(&query.a).await?, state.host.find(&query.b).await?);
     let (a, b) = (state.host.read_debate(&a).await?, state.host.read_debate(&b).await?);
@@ -67,11 +72,14 @@ pub struct ModelsQuery {
 /// The models that can be named.
 #[utoipa::path(
     get, path = "/models", tag = "setup", params(ModelsQuery),
-    responses((status = 200, description = "As `agon models --json` prints them; with `probe`, which providers answer and what they have", body = Value))
+    responses(
+        (status = 200, description = "As `agon models --json` prints them; with `probe`, which providers answer and what they have", body = Value),
+        (status = 400, description = "The address cannot be read", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn list_models(
     State(state): State<ServerState>,
-    Query(query): Query<ModelsQuery>,
+    ApiQuery(query): ApiQuery<ModelsQuery>,
 ) -> Result<Json<Value>, Problem> {
     let host = state.host.clone();
     let mut document =
@@ -115,11 +123,14 @@ pub struct KnowledgeQuery {
 /// What debates decided, and what people added.
 #[utoipa::path(
     get, path = "/knowledge", tag = "setup", params(KnowledgeQuery),
-    responses((status = 200, description = "`{entries: [..]}`, each as `agon knowledge --json` prints it", body = Value))
+    responses(
+        (status = 200, description = "`{entries: [..]}`, each as `agon knowledge --json` prints it", body = Value),
+        (status = 400, description = "The address cannot be read", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub async fn list_knowledge(
     State(state): State<ServerState>,
-    Query(query): Query<KnowledgeQuery>,
+    ApiQuery(query): ApiQuery<KnowledgeQuery>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(json!({"entries": knowledge_entries(&state, query).await?})))
 }

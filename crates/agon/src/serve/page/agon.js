@@ -108,10 +108,16 @@ function debateActions(id) {
   }
 }
 
-/** The readable part of an answer that is still being written: of JSON only the strings, without their keys. */
-function readable(text) {
-  const json = text.replace(/^\s*(```\w*\s*)?/, '');
-  if (!/^[{[]/.test(json)) return text;
+/** The readable part of an answer that is still being written: of JSON only the strings, without their keys. A reader who came
+ * in the middle of JSON has seen no beginning, and reads on from the next field. */
+function readable(text, isJson) {
+  let json = text.replace(/^\s*(```\w*\s*)?/, '');
+  if (!/^[{[]/.test(json)) {
+    if (!isJson) return text;
+    const key = json.search(/"\s*:/);
+    if (key < 0) return '';
+    json = `{"${json.slice(key)}`;
+  }
   const open = [];
   let shown = '', isKey = false;
   for (let at = 0; at < json.length; at += 1) {
@@ -156,7 +162,7 @@ function liveScreen(root) {
     const stream = streams.get(ask);
     if (!words || !stream) return;
     const isAtEnd = words.scrollHeight - words.scrollTop - words.clientHeight < 40;
-    words.textContent = readable(stream.text);
+    words.textContent = readable(stream.text, 'json' in words.dataset);
     if (isAtEnd) words.scrollTop = words.scrollHeight;
   };
   const refresh = throttled(150, async () => {

@@ -1,6 +1,6 @@
 //! `/compare?a=ID&b=ID`: two debates side by side, aligned by round.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::frame::{SiteSection, page};
 use crate::hosting::blocking;
 use crate::serve::ServerState;
+use crate::serve::api::ApiQuery;
 use crate::serve::compare::{ComparedDebate, ComparedRound, DebateComparison, HeldPosition, compare};
 use crate::serve::problem::Problem;
 
@@ -22,7 +23,7 @@ pub struct CompareChoice {
 /// The screen.
 pub async fn compare_screen(
     State(state): State<ServerState>,
-    Query(choice): Query<CompareChoice>,
+    ApiQuery(choice): ApiQuery<CompareChoice>,
 ) -> Result<Response, Problem> {
     let (a, b) = (choice.a.trim(), choice.b.trim());
     if a.is_empty() || b.is_empty() {

@@ -1,7 +1,7 @@
 //! `/`: the debates, with search and filters.
 
 use agon_store::ListedDebate;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -9,6 +9,7 @@ use super::demos;
 use super::frame::{SiteSection, page, short_time, state_mark};
 use crate::hosting::DebateHost;
 use crate::serve::ServerState;
+use crate::serve::api::ApiQuery;
 use crate::serve::api::debates::{ListQuery, listed_page};
 use crate::serve::problem::Problem;
 
@@ -17,7 +18,7 @@ const STATES: [&str; 6] = ["running", "waiting", "interrupted", "complete", "inc
 /// The screen.
 pub async fn list_screen(
     State(state): State<ServerState>,
-    Query(mut query): Query<ListQuery>,
+    ApiQuery(mut query): ApiQuery<ListQuery>,
 ) -> Result<Response, Problem> {
     // A form sends its empty fields, too.
     for field in [&mut query.after, &mut query.protocol, &mut query.state, &mut query.q] {

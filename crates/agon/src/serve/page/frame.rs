@@ -5,7 +5,7 @@ use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{ICON, SCRIPT, STYLES};
-use crate::serve::problem::Problem;
+use crate::serve::problem::{NO_SUCH_PATH, Problem};
 
 /// The screens that every page links to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub fn error_page(problem: &Problem) -> Response {
     let status = problem.status_code();
     let main = html! {
         h1 { (title_of(status)) }
-        p class="lead" { (problem.detail) "." }
+        @if problem.detail == NO_SUCH_PATH { p class="lead" { "No debate and no page has this address." } }
+        @else { p class="lead" { (problem.detail) "." } }
         @if status == StatusCode::UNAUTHORIZED { (how_to_log_in()) }
         @else { p { a href="/" { "All debates" } } }
     };

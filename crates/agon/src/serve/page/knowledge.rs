@@ -1,13 +1,14 @@
 //! `/knowledge`: what debates decided, and what people added.
 
 use agon_core::wording::excerpt;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::frame::{SiteSection, page, short_time};
 use crate::serve::ServerState;
+use crate::serve::api::ApiQuery;
 use crate::serve::api::listings::{KnowledgeQuery, knowledge_entries};
 use crate::serve::problem::Problem;
 
@@ -17,7 +18,7 @@ const TEXT_CHARS_MAX: usize = 1_200;
 /// The screen.
 pub async fn knowledge_screen(
     State(state): State<ServerState>,
-    Query(query): Query<KnowledgeQuery>,
+    ApiQuery(query): ApiQuery<KnowledgeQuery>,
 ) -> Result<Response, Problem> {
     let words = query.q.clone().unwrap_or_default();
     let entries = knowledge_entries(&state, query).await?;

@@ -4,8 +4,9 @@
 
 use agon_core::Debate;
 use agon_core::wording::{count, counted, dollars, heading, seconds};
+use agon_models::{PromptPart, prompt_parts};
 use agon_report::{ReportSource, live_table, share_bar};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
 
@@ -15,6 +16,7 @@ use crate::cli::debate_reading::DebateReading;
 use crate::hosting::person_seats::WaitingAsk;
 use crate::hosting::{DebateState, blocking};
 use crate::serve::ServerState;
+use crate::serve::api::ApiPath;
 use crate::serve::problem::Problem;
 
 /// The screen.
@@ -26,7 +28,7 @@ pub async fn live_screen(state: &ServerState, id: &str, now: DebateState) -> Res
         let parts = changing_parts(&debate, now, &asks, fault.as_deref())?;
         let question = agon_host::clean_text(&debate.brief.question);
         let title: String = agon_host::clean_line(&question).chars().take(120).collect();
-        Ok((title, whole_screen(&debate, &question, now, &parts)))
+        Ok((title, whole_screen(&debate, &question, now, fault.as_deref(), &parts)))
     });
     let (title, main) = main.await?;
     Ok(page(&title, SiteSection::Debates, "screen live", &main))
@@ -35,7 +37,7 @@ pub async fn live_screen(state: &ServerState, id: &str, now: DebateState) -> Res
 /// The parts that change.
 pub async fn live_parts(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
     let wanted = id.clone();
@@ -49,7 +51,13 @@ pub async fn live_parts(
     Ok(Html(parts.into_string()).into_response())
 }
 
-fn whole_screen(debate: &Debate, question: &str, now: DebateState, parts: &Markup) -> Markup {
+fn whole_screen(
+    debate: &Debate,
+    question: &str,
+    now: DebateState,
+    fault: Option<&str>,
+    parts: &Markup,
+) -> Markup {
     let brief = &debate.brief;
     let mut models: Vec<String> = brief.seats.iter().map(|seat| agon_host::clean_line(&seat.model)).collect();
     models.sort();
@@ -60,8 +68,15 @@ fn whole_screen(debate: &Debate, question: &str, now: DebateState, parts: &Marku
                 p class="facts" { (brief.protocol) " \u{b7} " (counted(brief.seats.len() as u64, "seat")) " \u{b7} " (models.join(", ")) }
                 h1 { (question.trim()) }
             }
-            (parts)
-            (controls(now))
+            @if now == DebateState::Interrupted {
+                // The actions come first: the table may be long.
+                @if let Some(fault) = fault { p class="fault" role="alert" { (fault) } }
+                (controls(now))
+                (parts)
+            } @else {
+                (parts)
+                (controls(now))
+            }
             noscript { p { "Load this page again to see what has happened since." } }
         }
     }
@@ -108,7 +123,7 @@ fn status(source: &ReportSource<'_>, now: DebateState, fault: Option<&str>) -> M
             div { dt { "Time" } dd { (seconds(debate.at_ms)) } }
         }
         @for (words, share) in shares.into_iter().flatten() { p class="budget" { (share_bar(share)) (words) } }
-        @if let Some(fault) = fault { p class="fault" role="alert" { (fault) } }
+        @if let Some(fault) = fault.filter(|_| now != DebateState::Interrupted) { p class="fault" role="alert" { (fault) } }
     }
 }
 
@@ -119,13 +134,29 @@ fn your_turn(ask: &WaitingAsk) -> Markup {
         section class="your-turn" aria-labelledby={ "turn-" (ask.ask) } {
             h2 id={ "turn-" (ask.ask) } { "Your turn: " (ask.model) " as " (name) }
             p class="facts" { (heading(&ask.phase)) (round) " \u{b7} " (seconds(ask.seconds_left.saturating_mul(1_000))) " left" }
-            details open { summary { "What you are asked" } pre class="prompt" tabindex="0" { (agon_host::clean_text(&ask.prompt)) } }
+            div class="prompt" tabindex="0" role="region" aria-label="What you are asked" { (what_is_asked(&agon_host::clean_text(&ask.asked))) }
+            details { summary { "What the models read" } pre class="prompt" tabindex="0" { (agon_host::clean_text(&ask.prompt)) } }
             form data-answer=(ask.ask) {
                 (answer_form(ask.schema.as_ref()))
                 p class="refused" role="alert" data-message {}
                 p class="buttons" {
                     button type="submit" { "Answer" }
                     button type="button" class="quiet" data-pass { "Pass" }
+                }
+            }
+        }
+    }
+}
+
+/// A prompt as a person reads it: headings, paragraphs, and quotations without their fences.
+fn what_is_asked(prompt: &str) -> Markup {
+    html! {
+        @for part in prompt_parts(prompt) {
+            @match part {
+                PromptPart::Quotation { title, lines } => { h4 { (title) } blockquote { (lines.join("\n")) } }
+                PromptPart::Line(line) => {
+                    @if let Some(heading) = line.strip_prefix("## ") { h3 { (heading) } }
+                    @else if !line.trim().is_empty() { p { (line) } }
                 }
             }
         }

@@ -21,12 +21,13 @@ pub mod ratings;
 pub mod reading;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, Method, header};
 use axum::response::Response;
 use axum::routing::get;
 
 use super::ServerState;
+use super::api::ApiPath;
 use super::problem::Problem;
 use crate::hosting::DebateState;
 
@@ -46,7 +47,7 @@ pub fn page_router() -> Router<ServerState> {
 /// A debate: the live screen while it is not over, then the reading screen.
 async fn debate_screen(
     State(state): State<ServerState>,
-    Path(id): Path<String>,
+    ApiPath(id): ApiPath<String>,
 ) -> Result<Response, Problem> {
     let id = state.host.find(&id).await?;
     let wanted = id.clone();

@@ -2,7 +2,7 @@
 
 use agon_core::wording::{heading, spoken};
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use crate::cli::targets::CONTEXT;
 use crate::cli::verbs;
 use crate::hosting::blocking;
 use crate::serve::ServerState;
+use crate::serve::api::ApiQuery;
 use crate::serve::problem::Problem;
 
 /// Which kind of debate.
@@ -26,7 +27,7 @@ pub struct ProtocolChoice {
 /// The screen.
 pub async fn new_screen(
     State(state): State<ServerState>,
-    Query(choice): Query<ProtocolChoice>,
+    ApiQuery(choice): ApiQuery<ProtocolChoice>,
 ) -> Result<Response, Problem> {
     let named = choice.protocol.filter(|name| !name.is_empty());
     let protocol = match &named {
@@ -185,7 +186,7 @@ fn option_field(option: &OptionSpec) -> Markup {
                 option value=(other.0) { (other.1) }
             }
         },
-        OptionKind::Text | OptionKind::File | OptionKind::Models => {
+        OptionKind::Text | OptionKind::File | OptionKind::Model | OptionKind::Models => {
             html! { input type="text" name=(key) data-option placeholder=(default) autocomplete="off"; }
         }
     };

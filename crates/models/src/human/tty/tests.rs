@@ -82,6 +82,7 @@ async fn a_person_answers_at_a_real_terminal() {
         ask: 1,
         attempt: 1,
         is_again: false,
+        is_repair: false,
         phase: Phase::new("answer", 0),
         label: None,
         about: None,

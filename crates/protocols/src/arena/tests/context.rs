@@ -113,33 +113,41 @@ fn context_is_numbered_and_kept_in_the_verdict() {
 
 /// "files and texts that the person attaches (`--context FILE|-`, on every protocol; untrusted, with ids)": numbered first.
 #[test]
-fn what_the_person_attaches_is_quoted_and_numbered_first() {
+fn what_the_person_attaches_is_numbered_first() {
     let shown = std::cell::Cell::new(0);
     let look = |ask: &Ask, phase: &str, _: u32, value: &mut Value| {
         answer(ask, phase, value);
-        if phase == "propose" {
-            value["claims"] = json!([{"claim": "It is old", "evidence": "[K1]: \"since 2019\""}]);
+        match (phase, ask.seat.as_str()) {
+            ("propose", _) => {
+                value["claims"] = json!([{"claim": "It is old", "evidence": "[K1]: \"since 2019\""}]);
+            }
+            ("compare", "clerk") => value["analysis"] = json!("Both rest on [K1]."),
+            ("context", "pulse-news") => value["items"][0]["title"] = json!("What [K1] says"),
+            _ => {}
+        }
+        if phase == "refine" {
+            value["claims"] = json!([{"claim": "It is new", "evidence": "[K1]: \"since 2024\""}]);
         }
         if !["context", "compare"].contains(&phase) {
-            assert!(
-                ask.prompt.shared.contains("[K1] attached:") && ask.prompt.shared.contains("[K3] knowledge:")
-            );
+            assert!(ask.prompt.shared.contains("[K3] knowledge:"));
             let quoted = quotations(&ask.prompt.shared);
-            shown.set(
-                shown.get()
-                    + usize::from(quoted.iter().any(|one| one.text.contains("Cron runs since 2019."))),
-            );
+            let times = quoted.iter().filter(|one| one.text.contains("Cron runs since 2019.")).count();
+            shown.set(shown.get() + times);
         }
     };
     let files = [("context:plan.md", "Cron runs since 2019."), ("context:-", "Queues are new.")];
-    let outcome = ScriptedArena { files: &files, ..with_context(ALL, &look) }.outcome();
-    let kinds: Vec<&str> = outcome.verdict["context"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .take(3)
-        .map(|item| item["kind"].as_str().unwrap())
-        .collect();
+    let debate = ScriptedArena { files: &files, ..with_context(ALL, &look) }.run();
+    let report = format!("{:?}", Arena.view(&debate).unwrap().outline);
+    let marked = "\u{201c}since 2024\u{201d})";
+    assert!(report.contains(&format!("(unverified: what it names does not say {marked}")), "{report}");
+    let cited = &WithTools(Arena).view(&debate).unwrap().items[0].cited_by;
+    assert!(cited.len() > 3 && cited.iter().all(|by| by.seat.starts_with("agent-")), "{cited:?}");
+    let outcome = debate.outcome.as_ref().unwrap();
+    let context = outcome.verdict["context"].as_array().unwrap();
+    let found = format!(", {} found, 0 cited", context.len() - 2);
+    let note = &quality_checks(&debate)[0].note;
+    assert!(note.ends_with(&found), "no source found what was attached: {note}");
+    let kinds: Vec<&str> = context.iter().take(3).map(|item| item["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["attached", "attached", "knowledge"]);
     assert_eq!(outcome.verdict["context"][0]["cited_by"].as_array().unwrap().len(), 3);
     assert_eq!(shown.get(), 3 + 6 + 12 + 3 + 1, "every agent and the judge, in every phase");

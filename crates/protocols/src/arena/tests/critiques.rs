@@ -76,9 +76,10 @@ fn an_unresolved_critique_comes_back_with_the_answer_and_the_critics_reason() {
     let third = &of(&all, "revise", 3, "agent-2").prompt.tail;
     assert!(!third.contains("You answered") && !third.contains("unresolved"), "nothing that is not there");
     let fourth = &of(&all, "revise", 4, "agent-2").prompt.tail;
-    assert!(fourth.contains("You answered in round 3:") && !fourth.contains("called it unresolved"));
+    assert!(fourth.contains("You answered in round 3:") && !fourth.contains("called this unresolved"));
+    assert!(!fourth.contains("You have not answered it"));
     let fifth = &of(&all, "revise", 5, "agent-2").prompt.tail;
-    let judged = "called it unresolved in the proposal of round 3; what is left:";
+    let judged = "read the version of round 3 and called this unresolved. What is left:";
     assert_eq!(fifth.matches(judged).count(), 1, "only agent-1 judged");
     let after = fifth.split_once(judged).unwrap().1;
     assert!(after.contains("the costs are in it now"));
@@ -86,6 +87,26 @@ fn an_unresolved_critique_comes_back_with_the_answer_and_the_critics_reason() {
     let critic = of(&all, "revise", 5, "agent-1");
     assert_eq!(due(critic).len(), 2, "what is not resolved is asked again");
     assert_eq!(critic.prompt.tail.matches(&format!("You {judged}")).count(), 2, "with its own verdict");
+}
+
+/// Whose critique was left without an answer, and who left it, are told so. Before the first revision nobody could answer.
+#[test]
+fn a_critique_without_an_answer_is_marked() {
+    let (all, debate) = asks(ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
+                said["addressed"] = json!([]);
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    let silent = format!("{} has not answered it.", name(&debate.brief, 2));
+    for (round, own, others) in [(3, 0, 0), (4, 2, 1), (5, 2, 1)] {
+        let times =
+            |seat: &str, words: &str| of(&all, "revise", round, seat).prompt.tail.matches(words).count();
+        assert_eq!(times("agent-2", "You have not answered it."), own, "{round}");
+        assert_eq!((times("agent-1", &silent), times("agent-1", "You have not answered it.")), (others, 0));
+    }
 }
 
 /// "A critique that its author never judged counts as unresolved"; "voters and judge see each proposal's unresolved critiques, and the
@@ -103,9 +124,9 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
                     open,
                     "{phase} {status}"
                 );
-                let left = "called it unresolved in the proposal of round 5; what is left:";
+                let left = "read the version of round 5 and called this unresolved. What is left:";
                 let last = ask.prompt.tail.matches(left).count();
-                let settled = ask.prompt.tail.matches("that the critic has called resolved: 1.").count();
+                let settled = ask.prompt.tail.matches("that the critics have called resolved: 1.").count();
                 assert_eq!((last, settled), if status == "resolved" { (0, 2) } else { (2, 0) });
             }
         }
@@ -113,8 +134,8 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
         // agent-1 wins; the others criticized it and never judged the answers.
         assert_eq!(verdict["unresolved"].as_array().unwrap().len(), of_winner);
         let body = Arena.view(&debate).unwrap().outline.body;
-        assert_eq!((body.len(), body[0].title.as_str()), (1, "What is still open"));
-        let ReportBlock::Items(items) = &body[0].blocks[1] else { panic!("the critiques") };
+        assert_eq!((body.len(), body[1].title.as_str()), (2, "What is still open"));
+        let ReportBlock::Items(items) = &body[1].blocks[1] else { panic!("the critiques") };
         for note in items.iter().map(|item| item.note.as_deref().unwrap()) {
             assert!(note.contains(" answers in round 6: the costs are named. Agent "), "{note}");
             assert!(note.ends_with(" has not said whether that resolves it"), "{note}");
@@ -122,10 +143,12 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
     }
 }
 
-/// The report says that a critic has not judged the last version only if the proposal changed after the version that it judged.
+/// The report says that a critic gave no verdict on the last version only if the proposal changed after the version that it judged.
 #[test]
 fn a_version_that_was_repeated_counts_as_judged() {
-    for (last_change, is_judged) in [(5, true), (6, false)] {
+    for (last_change, last_verdict, revised) in
+        [(5, 6, None), (6, 6, Some(6)), (5, 5, Some(5)), (4, 4, Some(4))]
+    {
         let (_, debate) = asks(ScriptedArena {
             with: &|ask, phase, round, said| {
                 if !["revise", "refine"].contains(&phase) {
@@ -138,17 +161,24 @@ fn a_version_that_was_repeated_counts_as_judged() {
                 }
                 let verdict =
                     |id: &String| json!({"critique_id": id, "why": "no costs", "status": "unresolved"});
-                said["verdicts"] = due(ask).iter().map(verdict).collect();
+                if round <= last_verdict {
+                    said["verdicts"] = due(ask).iter().map(verdict).collect();
+                }
             },
             ..ScriptedArena::default()
         });
         let body = Arena.view(&debate).unwrap().outline.body;
-        let ReportBlock::Items(items) = &body[0].blocks[1] else { panic!("the critiques") };
+        let ReportBlock::Items(items) = &body[1].blocks[1] else { panic!("the critiques") };
         assert_eq!(items.len(), 2);
-        for note in items.iter().map(|item| item.note.as_deref().unwrap()) {
-            let judged = note.contains("calls it unresolved in the proposal of round 5: no costs");
-            let says_so = note.ends_with("has not judged the last version");
-            assert_eq!((judged, says_so), (true, !is_judged), "{note}");
+        for item in items {
+            let who = item.who.as_deref().unwrap();
+            assert!(who.ends_with(&format!(", on the version of round {}", last_verdict - 1)), "{who}");
+            assert_eq!(item.text, "no costs", "what is left, not what was said at first");
+            let note = item.note.as_deref().unwrap_or_default();
+            let told = revised.map(|round| format!("revised its proposal in round {round}; Agent "));
+            assert_eq!(told.is_some(), !note.is_empty(), "{note}");
+            assert!(told.is_none_or(|told| note.contains(&told)), "{note}");
+            assert_eq!(note.ends_with("gave no verdict on that version"), revised.is_some(), "{note}");
         }
     }
 }
@@ -166,16 +196,69 @@ fn the_report_says_which_version_a_verdict_is_about() {
         let ReportBlock::Group { title, blocks, .. } = block else { panic!("{block:?}") };
         let ReportBlock::Pairs(pairs) = &blocks[0] else { panic!("{blocks:?}") };
         if title.contains(&format!("] Agent {own} on ")) {
-            let steps: Vec<&str> = pairs.iter().rev().take(2).rev().map(|(what, _)| what.as_str()).collect();
-            assert_eq!(steps[0], format!("Agent {own} calls it unresolved in the proposal of round 5"));
-            assert!(steps[1].ends_with(" answers in round 6"), "{steps:?}");
+            let steps: Vec<&str> = pairs.iter().skip(2).map(|(what, _)| what.as_str()).collect();
+            let steps: Vec<&str> = steps.iter().filter_map(|step| step.get(8..)).collect();
+            let all = [3, 4, 5].map(|round| {
+                [
+                    format!("answers in round {round}"),
+                    format!("calls it unresolved in the version of round {round}"),
+                ]
+            });
+            assert_eq!(steps[..6], all.concat(), "every answer with the verdict on it");
+            assert_eq!(steps[6..], ["answers in round 6"]);
             seen += 1;
         }
     }
     assert_eq!(seen, 2);
 }
 
-/// A critique that nobody could answer is not called one that was left unanswered.
+/// A round with a challenge has two stages: a verdict given in the challenge is about the revision. What changed in both changed in one
+/// round.
+#[test]
+fn a_revision_and_a_challenge_of_one_round_stand_in_their_order() {
+    let (all, debate) = asks(ScriptedArena {
+        set: &[BARE, &[("trickster", "true")]].concat(),
+        alike: &|_| 0.95,
+        with: &|ask, phase, _, said| {
+            match phase {
+                "propose" | "revise" => said["claims"] = json!([]),
+                "challenge" => said["claims"][0]["claim"] = json!(format!("{} counted", ask.seat)),
+                _ => {}
+            }
+            if ["revise", "challenge"].contains(&phase) && ask.seat == "agent-2" {
+                said["position"] = json!(format!("Watch cron: {phase}."));
+            }
+            let verdict = |id: &String| json!({"critique_id": id, "why": "no costs", "status": "unresolved"});
+            if phase == "challenge" {
+                said["verdicts"] = due(ask).iter().map(verdict).collect();
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    assert!(all.iter().any(|(phase, round, _)| (phase.as_str(), *round) == ("challenge", 3)));
+    let view = Arena.view(&debate).unwrap();
+    let body = format!("{:?}", view.outline.body);
+    assert!(
+        body.contains(" answers in round 3: the costs are named"),
+        "the answer in the challenge is last: {body}"
+    );
+    let details = format!("{:?}", view.outline.details);
+    let steps = ["answers in round 3", "calls it unresolved in the version of round 3", "answers in round 3"];
+    let group = details.split("] Agent ").nth(1).unwrap();
+    let mut rest = group;
+    for step in steps {
+        rest = rest.split_once(step).unwrap_or_else(|| panic!("no {step:?} in {group}")).1;
+    }
+    assert!(details.contains("Within the same position, proposals changed: "), "{details}");
+    let changed = details.split("proposals changed: ").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(changed.matches("in round 3 (").count(), changed.matches("round 3").count(), "{changed}");
+    let reason = &debate.outcome.as_ref().unwrap().positions;
+    let reason = reason.iter().find(|position| position.seat == "agent-2").unwrap().reason.clone();
+    assert!(reason.contains("revised by its author in round 3;"), "{reason}");
+}
+
+/// A critique that nobody could answer is not called one that was left unanswered; of one that was left so again and again, the report
+/// says it.
 #[test]
 fn a_critique_that_came_with_the_last_revision_is_reported_as_such() {
     let (_, debate) = asks(ScriptedArena {
@@ -184,11 +267,22 @@ fn a_critique_that_came_with_the_last_revision_is_reported_as_such() {
             if phase == "revise" && round == 4 {
                 said["critiques"] = json!([{"label": others(ask)[0], "issue": "Who pays?", "severity": 0.6}]);
             }
+            if phase == "revise" && ask.seat == "agent-2" {
+                said["addressed"] = json!([]);
+            }
         },
         ..ScriptedArena::default()
     });
-    let lines = format!("{:?}", Arena.view(&debate).unwrap().outline.body);
+    let outline = Arena.view(&debate).unwrap().outline;
+    let lines = format!("{:?}", outline.body);
     assert!(lines.contains("Not answered: it came with the last revision"), "{lines}");
+    let second = name(&debate.brief, 2);
+    let section = outline.details.iter().find(|part| part.title == "Critiques and what became of them");
+    for block in &section.unwrap().blocks {
+        let ReportBlock::Group { title, badges, .. } = block else { panic!("{block:?}") };
+        let is_ignored = badges.contains(&format!("{second} never answered it"));
+        assert_eq!(is_ignored, title.ends_with(&format!("on {second}, round 2")), "{title}: {badges:?}");
+    }
 }
 
 /// "the same call may add new critiques of the revised proposals": with ids after the others, shown from the next round on.
@@ -206,6 +300,8 @@ fn a_revision_may_criticize_the_others() {
         },
         ..ScriptedArena::default()
     });
+    let check = &quality_checks(&debate)[2];
+    assert_eq!(check.note, "6 of 6 critiques, 6 answered by id", "only those of round 2");
     let verdict = debate.outcome.unwrap().verdict;
     let made = verdict["critiques"].as_array().unwrap();
     assert_eq!(made.len(), 8, "blank ones are dropped");
@@ -229,18 +325,22 @@ fn a_revision_may_criticize_the_others() {
     }
 }
 
-/// A critique without any issue is kept, and nobody is asked about it.
+/// A critique without any issue is kept, and nobody is asked about it. What it suggests is shown once.
 #[test]
 fn a_critique_that_finds_nothing_is_not_shown() {
-    let (all, debate) = asks(ScriptedArena {
-        with: &|ask, phase, _, said| {
-            if phase == "critique" && ask.seat == "agent-1" {
-                *said = json!({"severity": 0.0});
-            }
-        },
-        ..ScriptedArena::default()
-    });
-    assert_eq!(own(of(&all, "revise", 3, "agent-2")).len(), 1);
-    assert!(due(of(&all, "revise", 4, "agent-1")).is_empty());
-    assert_eq!(debate.outcome.unwrap().verdict["critiques"].as_array().unwrap().len(), 6);
+    for (suggestions, shown) in [(json!([]), [1, 1]), (json!(["Try it first"]), [2, 1])] {
+        let (all, debate) = asks(ScriptedArena {
+            with: &|ask, phase, _, said| {
+                if phase == "critique" && ask.seat == "agent-1" {
+                    *said = json!({"severity": 0.0, "suggestions": suggestions});
+                }
+            },
+            ..ScriptedArena::default()
+        });
+        assert_eq!([3, 4].map(|round| own(of(&all, "revise", round, "agent-2")).len()), shown);
+        assert!(due(of(&all, "revise", 4, "agent-1")).is_empty());
+        let tail = &of(&all, "vote", 7, "agent-3").prompt.tail;
+        assert_eq!(tail.matches("Open critique of Agent ").count(), 4, "those of agent-1 are none");
+        assert_eq!(debate.outcome.unwrap().verdict["critiques"].as_array().unwrap().len(), 6);
+    }
 }

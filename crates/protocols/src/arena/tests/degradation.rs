@@ -343,8 +343,8 @@ fn errands_do_not_count_as_calls() {
         (27, Termination::Budget, 7, 0),
         (29, Termination::Budget, 8, 0),
         (36, Termination::Budget, 8, 0),
-        (37, Termination::Budget, 9, 1),
-        (45, Termination::NoMajority, 10, 2),
+        (37, Termination::Budget, 11, 1),
+        (45, Termination::NoMajority, 14, 2),
     ] {
         let limits = DebateLimits { calls: Some(calls), ..DebateLimits::default() };
         let debate = with_errands(&table, Brief { limits, ..table.brief() });

@@ -129,6 +129,29 @@ fn a_claim_that_quotes_what_was_looked_up_is_not_hollow() {
     }
 }
 
+/// Of what evidence cites each id counts once, also the id of an attached text, and what is beside other words in brackets is none.
+#[test]
+fn each_id_of_an_evidence_counts_once() {
+    for (evidence, value, fired) in [
+        ("[K1] and [Q99]", json!(0.5), &["unverified"][..]),
+        ("[K1], [K1] and [Q99]", json!(0.5), &["unverified"]),
+        ("[K1] and [Q99 2025 report]", json!(0.0), &[]),
+        ("[K1, page 3]", json!(0.0), &[]),
+        ("[Q99 2025 report]", Value::Null, &[]),
+    ] {
+        let with = |ask: &Ask, phase: &str, _: u32, said: &mut Value| {
+            weaken("sound", ask, phase, said);
+            if changes_proposals(phase) {
+                said["claims"][0]["evidence"] = json!(evidence);
+            }
+        };
+        let files = [("context:queues.md", "Queues halve delays.")];
+        let outcome = ScriptedArena { files: &files, ..agreeing(ON, 3, &with) }.outcome();
+        let last = outcome.verdict["trickster"]["checks"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!((&last["signals"][1]["value"], signals(&last)), (&value, fired.to_vec()), "{evidence}");
+    }
+}
+
 /// Every threshold decides: at it a signal fires, above it not; and so does the number of signals that it takes.
 #[test]
 fn every_threshold_decides() {
@@ -246,7 +269,7 @@ fn a_hollow_winner_is_challenged_in_the_extended_round() {
     let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
     let hollow: Vec<(&Value, &Value)> =
         checks.iter().map(|check| (&check["round"], &check["hollow"])).collect();
-    assert_eq!(hollow, [(&json!(7), &json!(true)), (&json!(9), &json!(true)), (&json!(9), &json!(false))]);
+    assert_eq!(hollow, [(&json!(7), &json!(true)), (&json!(9), &json!(true)), (&json!(10), &json!(false))]);
 }
 
 /// The most calls of a trickster's arena: one challenge in each round.

@@ -215,8 +215,11 @@ fn the_scores_count_if_the_ranking_contradicts_them() {
     }
     .outcome();
     assert_eq!(outcome.verdict["judge"]["top"], label(&ScriptedArena::default().brief(), 1));
-    assert!(warned(&outcome, "the judge's ranking contradicts its scores"));
-    assert!(!warned(&ScriptedArena::default().outcome(), "contradicts"));
+    let [first, second, third] = [1, 2, 3].map(|n| label(&ScriptedArena::default().brief(), n));
+    let ranked =
+        format!("the judge ranks the proposals {third}, {second}, {first}, but scores them in the order");
+    assert!(warned(&outcome, &format!("{ranked} {first}, {second}, {third}: the scores decide")));
+    assert!(!warned(&ScriptedArena::default().outcome(), "the judge ranks"));
 }
 
 /// "A failed judge: no ratings change, `judge` null; with a vote that reached consensus the winner stands: termination `consensus`,

@@ -410,7 +410,7 @@ fn ids_of_other_debates_count_for_nothing() {
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
                 said["position"] = json!("Rent machines by the hour.");
-                said["claims"] = json!([{"claim": "It is cheap", "evidence": "[K7] of the old debate, (Q9 of that debate)"}]);
+                said["claims"] = json!([{"claim": "It is cheap", "evidence": "[K7] of the old debate, (Q9 of that debate), [Q8 2025 report]"}]);
                 said["addressed"] = json!([]);
             }
         },
@@ -420,8 +420,9 @@ fn ids_of_other_debates_count_for_nothing() {
     let flips = Arena.view(&debate).unwrap().positions.flips();
     let flip = flips.iter().find(|flip| flip.seat == "agent-2").unwrap();
     assert_eq!((flip.evidenced, flip.cited.len()), (false, 0));
-    let fate = debate.outcome.unwrap().positions.into_iter().find(|held| held.seat == "agent-2").unwrap();
-    assert!(fate.reason.contains("no critique was answered"), "{}", fate.reason);
+    let warnings = debate.outcome.unwrap().warnings;
+    let warning = format!("{} cites [K7], which does not exist", name(&debate.brief, 2));
+    assert_eq!(warnings, [warning], "nor is the marked one of this debate");
 }
 
 /// The decisions of a debate: everything that says which agents agree.

@@ -18,6 +18,13 @@ fn prompts(table: ScriptedArena<'_>) -> Vec<(String, u32, Ask)> {
     seen.into_inner()
 }
 
+/// The one example of an answer.
+fn example(ask: &Ask) -> Value {
+    let text = ask.prompt.user();
+    let [_, example] = text.split("```json\n").collect::<Vec<_>>()[..] else { panic!("{text}") };
+    serde_json::from_str(example.split_once("\n```").unwrap().0).unwrap()
+}
+
 fn text(ask: &Ask) -> String {
     format!("{}{}", ask.prompt.system, ask.prompt.user())
 }
@@ -125,7 +132,7 @@ fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
     let order = |ask: &Ask| -> String {
         shown_proposals(ask).iter().map(|(name, _)| name.strip_prefix("Agent ").unwrap().to_owned()).collect()
     };
-    for round in [7, 9, 10] {
+    for round in [7, 10, 13] {
         let orders: Vec<String> = of(&all, "vote", round).map(order).collect();
         let distinct: std::collections::BTreeSet<&String> = orders.iter().collect();
         assert!(
@@ -136,8 +143,8 @@ fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
     assert_eq!(order(of(&all, "compare", 3).next().unwrap()), "ABCDE", "the clerk reads them in label order");
     // Voters know which votes are added.
     let same = prompts(ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() });
-    let told = "The clerk finds that these propose the same: Agent A, Agent B and Agent C. Votes for any of them are added. If \
-                they win, one of their texts stands for all: the one with the most votes, among equals the one that ";
+    let told = "The clerk finds that these propose the same: Agent A, Agent B and Agent C. Votes for any of them are added, and a critique of one \
+                may hold for the others. If they win, one of their texts stands for all: the one with the most votes, among equals the one that ";
     for (phase, round, who) in [("vote", 7, "the judge scores higher"), ("judge", 8, "you score higher")] {
         assert!(of(&same, phase, round).all(|ask| ask.prompt.shared.contains(&format!("{told}{who}."))));
         assert!(of(&all, phase, round).all(|ask| !ask.prompt.shared.contains("propose the same")));
@@ -155,8 +162,32 @@ fn each_critique_follows_its_id() {
             for id in &ids {
                 let at = ask.prompt.tail.find(&format!("[{id}] from Agent ")).unwrap();
                 assert!(ask.prompt.tail[at..].contains("leaves the costs open"), "{id}");
-                assert!(ask.prompt.tail[at..].contains("severity 0.5"), "stated in the prompt");
+                let head = "severity 0.5, about the version of round 1:";
+                assert!(ask.prompt.tail[at..].contains(head), "stated in the prompt");
             }
+        }
+    }
+}
+
+/// An id that names nothing is marked for everybody who reads the text that cites it.
+#[test]
+fn an_id_that_does_not_exist_is_marked() {
+    let all = prompts(ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if ["propose", "revise", "refine"].contains(&phase) && ask.seat == "agent-1" {
+                said["claims"] =
+                    json!([{"claim": "It is warm", "evidence": "[K1] and [Q1], but (K2 of that debate)"}]);
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    for (phase, round) in [("critique", 2), ("revise", 4), ("compare", 4), ("vote", 7), ("judge", 8)] {
+        // In round 2 there is no critique yet.
+        let which = if round == 2 { "[K1] and [Q1], which do not" } else { "[K1], which does not" };
+        let note = format!("(This text cites {which} exist.)");
+        for ask in of(&all, phase, round).filter(|ask| phase != "critique" || ask.seat == "agent-2") {
+            let is_about = phase != "critique" || text(ask).contains(POSITIONS[0]);
+            assert_eq!(text(ask).matches(&note).count(), usize::from(is_about), "{phase}");
         }
     }
 }
@@ -228,9 +259,8 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
             shared.starts_with("## The Task\nHow should the jobs run?"),
             "the person's words are not fenced"
         );
-        assert!(!text(ask).contains("\"type\":") && shared.matches("```json").count() == 1, "{phase}");
-        let example = shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
-        assert!(serde_json::from_str::<Value>(example).unwrap().is_object(), "{phase}: {example}");
+        assert!(!text(ask).contains("\"type\":"), "{phase}");
+        assert!(example(ask).is_object(), "{phase}");
         assert!(shared.contains("You are ") && ask.prompt.system.contains("Never say which model you are"));
         let is_agent = ask.seat.starts_with("agent-");
         assert_eq!(ask.prompt.system.contains("Change your mind"), is_agent, "{phase}: it fits the seat");
@@ -263,22 +293,44 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
     // Examples use no label of an agent, and every field of a reply has its step and is in the example.
     assert!(!clerk.prompt.shared.contains("replace A by B"));
     for (phase, round, steps) in [
-        ("revise", 3, "5. `addressed`: |6. `conflicts_with`: "),
-        ("revise", 4, "5. `addressed`: |6. `verdicts`: |7. `critiques`: |8. `conflicts_with`: "),
-        ("refine", 6, "5. `addressed`: |6. `verdicts`: |7. `conflicts_with`: "),
+        ("revise", 3, "addressed`, only if |conflicts_with`: "),
+        ("revise", 4, "addressed`, only if |verdicts`, only if |critiques`: |conflicts_with`: "),
+        ("refine", 6, "addressed`, only if |verdicts`, only if |conflicts_with`: "),
     ] {
         let ask = of(&all, phase, round).next().unwrap();
-        let example = ask.prompt.shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
-        let example: Value = serde_json::from_str(example).unwrap();
-        let fields = ask.schema.as_ref().unwrap().json["properties"].as_object().unwrap();
-        assert!(fields.keys().eq(example.as_object().unwrap().keys()), "{phase} {round}: {example}");
+        has_its_fields(ask);
         assert!(
-            steps.split('|').all(|step| ask.prompt.shared.contains(&format!("\n{step}"))),
+            steps.split('|').all(|step| ask.prompt.shared.contains(&format!("\n- `{step}"))),
             "{phase} {round}"
         );
         let speaks_of_it = ask.prompt.shared.contains("converge");
         assert_eq!(speaks_of_it, round < 6, "nothing depends on convergence after round 5");
     }
+}
+
+/// The example of an answer has the fields of its schema and no other.
+fn has_its_fields(ask: &Ask) {
+    let (schema, example) = (&ask.schema.as_ref().unwrap().json, example(ask));
+    let fields = schema["properties"].as_object().unwrap();
+    assert!(fields.keys().eq(example.as_object().unwrap().keys()), "{}: {example}", ask.seat);
+}
+
+/// An agent without open critiques of its own is shown no field for verdicts, and one without critiques to answer none for answers.
+#[test]
+fn an_example_fits_the_seat() {
+    let all = prompts(ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if phase == "critique" && ask.seat == "agent-1" {
+                *said = json!({"severity": 0.0});
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    for (phase, round) in [("revise", 3), ("revise", 4), ("refine", 6)] {
+        of(&all, phase, round).for_each(has_its_fields);
+    }
+    let judges: Vec<bool> = of(&all, "revise", 4).map(|ask| example(ask).get("verdicts").is_some()).collect();
+    assert_eq!(judges, [false, true, true], "in seat order");
 }
 
 /// Everybody reads the proposals with names masked. An agent that is to repeat its own has it as it wrote it, too.

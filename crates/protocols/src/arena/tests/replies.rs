@@ -55,6 +55,22 @@ fn a_proposal_needs_words_a_position_and_a_confidence() {
     assert_eq!(taken("propose", |said| said["mood"] = json!("fine")), Ok(()), "extra fields are ignored");
 }
 
+/// "Extra fields are ignored", also those that only a revision has.
+#[test]
+fn extra_fields_of_a_proposal_are_ignored() {
+    for (field, value) in
+        [("analysis", Value::Null), ("analysis", json!(["..."])), ("critiques", json!("none"))]
+    {
+        let with = |_: &Ask, phase: &str, _: u32, said: &mut Value| {
+            if phase == "propose" {
+                said[field] = value.clone();
+            }
+        };
+        let outcome = ScriptedArena { with: &with, ..ScriptedArena::default() }.outcome();
+        assert_eq!(outcome.fidelity, Fidelity::Full, "{field} {value}: {:?}", outcome.warnings);
+    }
+}
+
 /// "severity 0 to 1, stated in the prompt, issues, suggestions"; "at least one issue when severity > 0".
 #[test]
 fn a_critique_with_severity_above_0_names_an_issue() {
@@ -130,7 +146,14 @@ fn a_sorting_has_every_pair_with_words_of_both() {
                 said["pairs"][0]["relation"] = json!("same");
                 said["pairs"][1]["relation"] = json!("same");
             },
-            "but not the same as each other",
+            "proposals that are the same must relate alike to every other one",
+        ),
+        (
+            &|said| {
+                said["pairs"][0]["relation"] = json!("same");
+                said["pairs"][1]["relation"] = json!("conflict");
+            },
+            "proposals that are the same must relate alike to every other one",
         ),
     ] {
         match sorted(change) {

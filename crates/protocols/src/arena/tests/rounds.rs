@@ -1,5 +1,7 @@
 //! The rounds of the seed, the extended rounds, and how many calls they take.
 
+use agon_core::ReportBlock;
+
 use super::*;
 
 fn of(names: &[(&str, u32)]) -> Vec<(String, u32)> {
@@ -185,10 +187,10 @@ fn extended_rounds_are_held_until_somebody_decides() {
         ("0", 99, 0, Termination::NoMajority),
         ("1", 99, 1, Termination::NoMajority),
         ("2", 99, 2, Termination::NoMajority),
-        ("2", 9, 1, Termination::Consensus),
-        ("2", 10, 2, Termination::Consensus),
+        ("2", 10, 1, Termination::Consensus),
+        ("2", 13, 2, Termination::Consensus),
         ("5", 99, 5, Termination::NoMajority),
-        ("5", 12, 4, Termination::Consensus),
+        ("5", 19, 4, Termination::Consensus),
     ] {
         let votes = |round: u32| if round >= settled { vec![1, 1, 1] } else { SPLIT.to_vec() };
         let debate = extended(&[("max_extended_rounds", max)], &votes, &near);
@@ -196,7 +198,7 @@ fn extended_rounds_are_held_until_somebody_decides() {
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete));
         assert_eq!(outcome.verdict["extended_rounds"], held);
-        assert_eq!(outcome.rounds_completed as usize, 8 + held);
+        assert_eq!(outcome.rounds_completed as usize, 8 + 3 * held, "revision, vote and judge");
         assert_eq!(outcome.fidelity, Fidelity::Full);
         let more = phases(&debate).split_off(12);
         for round in more.chunks(4) {
@@ -240,7 +242,9 @@ fn voters_and_judges_reasons_are_the_critiques_of_an_extended_round() {
         scores: &|_, _| NEAR.to_vec(),
         with: &|ask, phase, round, _| {
             if phase == "revise" && round == 9 {
-                seen.borrow_mut().push((ask.seat.clone(), own(ask), ask.prompt.tail.clone()));
+                let fields = ask.schema.as_ref().unwrap().json["properties"].as_object().unwrap();
+                let fields: Vec<String> = fields.keys().cloned().collect();
+                seen.borrow_mut().push((ask.seat.clone(), own(ask), ask.prompt.clone(), fields));
             }
         },
         ..ScriptedArena::default()
@@ -251,15 +255,31 @@ fn voters_and_judges_reasons_are_the_critiques_of_an_extended_round() {
     let brief = &debate.brief;
     // Round 2 has six; agent-1 is against 2 and 3, agent-2 against 1 and 3, agent-3 abstains against 1 and 2; the judge has three.
     assert_eq!(critiques.len(), 6 + 6 + 3);
-    for (seat, ids, tail) in seen.into_inner() {
-        let own: Vec<&Value> = critiques
-            .iter()
-            .filter(|q| q["to"] == label(brief, number(&seat)) && q["round"].as_u64() > Some(2))
-            .collect();
+    let mut ordered = [name(brief, 1), name(brief, 2)];
+    ordered.sort_unstable();
+    for (seat, ids, prompt, fields) in seen.into_inner() {
+        let own: Vec<&Value> = critiques.iter().filter(|q| q["to"] == label(brief, number(&seat))).collect();
         let numbers: Vec<&str> = own.iter().map(|q| q["id"].as_str().unwrap()).collect();
         assert_eq!(ids, numbers, "{seat}");
-        assert_eq!(ids.len(), 3, "two voters and the judge");
-        for critique in &own {
+        assert_eq!(ids.len(), 2 + 3, "the open critiques of round 2, two voters and the judge");
+        let (critiques, reasons) = prompt.tail.split_once("## Reasons of Voters and Judge").unwrap();
+        assert_eq!((critiques.matches("] from ").count(), reasons.matches("] from ").count()), (2, 3));
+        assert!(
+            critiques.contains("## Critiques of Your Proposal")
+                && critiques.contains("You answered in round 6:")
+        );
+        let result = format!(
+            "The vote gave 1 vote for {}, 1 vote for {} and 1 abstention. The judge puts {} first, 0.50 points ahead of {}. That does not settle it: the judge would have to",
+            ordered[0],
+            ordered[1],
+            name(brief, 1),
+            name(brief, 2)
+        );
+        assert!(prompt.shared.contains(&result), "{}", prompt.shared);
+        assert!(!fields.contains(&"critiques".to_owned()), "the vote follows: nobody could answer");
+        let tail = &prompt.tail;
+        let own = own.iter().filter(|q| q["round"].as_u64() > Some(2));
+        for critique in own {
             assert!(tail.contains(&format!("[{}]", critique["id"].as_str().unwrap())));
             let words = critique["issues"][0].as_str().unwrap().split_once(' ').unwrap().1;
             assert!(tail.contains(words), "{words}");
@@ -269,10 +289,22 @@ fn voters_and_judges_reasons_are_the_critiques_of_an_extended_round() {
             );
             assert_ne!(critique["from"], critique["to"]);
         }
-        assert!(tail.contains("from the judge:") && !tail.contains("[Q1] from"), "only what is new: {tail}");
+        assert!(reasons.contains("from the judge:"), "{reasons}");
     }
     assert_eq!(critiques.iter().filter(|q| q["from"] == "judge").count(), 3);
     assert_eq!(critiques.last().unwrap()["id"], "Q15");
+    let details = Arena.view(&debate).unwrap().outline.details;
+    let section = details.iter().find(|part| part.title == "Critiques and what became of them").unwrap();
+    let groups = section.blocks.iter().filter_map(|block| match block {
+        ReportBlock::Group { title, badges, blocks } if title.contains(" reason") => Some((badges, blocks)),
+        _ => None,
+    });
+    let groups: Vec<_> = groups.collect();
+    assert_eq!(groups.len(), 6 + 3);
+    for (badges, blocks) in groups {
+        let ReportBlock::Pairs(pairs) = &blocks[0] else { panic!("{blocks:?}") };
+        assert!(badges.is_empty() && pairs[0].0 == "Reason", "it is no issue: {pairs:?}");
+    }
 }
 
 /// The last judgement does not count for the new proposals.
@@ -281,7 +313,7 @@ fn an_absent_judge_in_an_extended_round_leaves_no_scores() {
     let outcome = ScriptedArena {
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
-        absent: &|_, phase, round| phase == "judge" && round == 9,
+        absent: &|_, phase, round| phase == "judge" && round == 11,
         ..ScriptedArena::default()
     }
     .outcome();
@@ -295,9 +327,9 @@ fn an_absent_judge_in_an_extended_round_leaves_no_scores() {
 
 #[test]
 fn a_quorum_can_be_lost_in_an_extended_round() {
-    let votes = |round: u32| if round == 9 { vec![0, 0, 1] } else { SPLIT.to_vec() };
+    let votes = |round: u32| if round == 10 { vec![0, 0, 1] } else { SPLIT.to_vec() };
     let debate = extended(&[], &votes, &|_, _| NEAR.to_vec());
-    assert_eq!(phases(&debate).last().unwrap(), &("vote".to_owned(), 9));
+    assert_eq!(phases(&debate).last().unwrap(), &("vote".to_owned(), 10));
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::QuorumLost, Status::Incomplete));
     assert_eq!((&outcome.verdict["judge"], &outcome.verdict["extended_rounds"]), (&Value::Null, &json!(1)));
@@ -307,7 +339,7 @@ fn a_quorum_can_be_lost_in_an_extended_round() {
 /// Earlier votes are in `rounds`; `votes` has the last one.
 #[test]
 fn every_vote_is_kept() {
-    let votes = |round: u32| if round == 9 { vec![1, 1, 2] } else { SPLIT.to_vec() };
+    let votes = |round: u32| if round == 10 { vec![1, 1, 2] } else { SPLIT.to_vec() };
     let outcome = extended(&[], &votes, &|_, _| NEAR.to_vec()).outcome.unwrap();
     let held: Vec<&Value> = outcome.verdict["rounds"]
         .as_array()

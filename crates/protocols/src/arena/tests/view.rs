@@ -17,7 +17,8 @@ fn every_check_vote_and_judgement_has_a_summary() {
     assert_eq!(titles.len(), 6, "{titles:?}");
     assert_eq!(titles[0], "Round 3: convergence score 0.20, not converged");
     assert_eq!(titles[4], format!("Round 7: the vote: majority for {first} (2 of 2)"));
-    assert_eq!(titles[5], format!("Round 8: the judge: {first} is best, 2.0 ahead"));
+    let second = label(&debate.brief, 2);
+    assert_eq!(titles[5], format!("Round 8: the judge: {first} is best, 2.0 ahead of {second}"));
     for summary in &shown {
         assert_eq!(summary.rows.len(), 4);
         assert!(summary.rows.iter().all(|row| row.len() == summary.rows[0].len()));
@@ -205,6 +206,7 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
     let (short, full) = (report(&debate, ReportLength::Short), report(&debate, ReportLength::Full));
     let common = [
         "Decision",
+        "What it rests on",
         "What is still open",
         "Votes",
         "The judge",
@@ -213,8 +215,8 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
         "Rhetoric",
     ];
     let short_headings = headings(&short);
-    assert_eq!(short_headings[..7], common);
-    assert_eq!(short_headings[7..], ["What they were given to read", "Ratings"]);
+    assert_eq!(short_headings[..8], common);
+    assert_eq!(short_headings[8..], ["What they were given to read", "Ratings"]);
     assert_eq!(
         headings(&full),
         [
@@ -244,6 +246,8 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
         "{short:?}"
     );
     assert!(full.iter().any(|line| line.contains("Queues: They help.")), "{full:?}");
+    let measured = ": not hollow by the two signals that could be measured ";
+    assert!(full.iter().any(|line| line.ends_with(measured)), "no id is cited, and one alone copies nobody");
     let all_rounds = "Some(\"Rounds 3 to 6\") not similar enough";
     assert!(short.iter().any(|line| line.starts_with(all_rounds)), "{short:?}");
 }
@@ -277,7 +281,8 @@ fn every_ending_without_a_decision_says_why() {
         (ScriptedArena { votes: &split, absent: &no_judge, ..plain() }, "and no judge was heard."),
         (
             ScriptedArena { votes: &split, scores: &near, ..plain() },
-            "0.50 points ahead, but the vote decides. It took 2 extended rounds.",
+            "but the vote decides. It took 2 extended rounds: rounds 9 to 14, because the vote reached no majority and the judge put no \
+             proposal more than 1.00 ahead. Before that: vote: 1 vote for Agent A, 1 vote for Agent B and 1 vote for Agent C; judge: Agent ",
         ),
         (
             ScriptedArena { votes: &split, scores: &torn, set: &judge_decides, ..plain() },
@@ -291,6 +296,25 @@ fn every_ending_without_a_decision_says_why() {
         let headline = Arena.view(&debate).unwrap().headline;
         assert_eq!((headline.tone, headline.answer), (VerdictTone::Warn, None));
     }
+}
+
+/// Each extended round has a reason of its own.
+#[test]
+fn the_report_says_why_each_extended_round_came() {
+    let votes = |round: u32| match round {
+        7 => SPLIT.to_vec(),
+        10 => vec![2, 2, 3],
+        _ => vec![1, 1, 1],
+    };
+    let debate =
+        ScriptedArena { votes: &votes, scores: &|_, _| NEAR.to_vec(), ..ScriptedArena::default() }.run();
+    let why = Arena.view(&debate).unwrap().headline.why.unwrap();
+    let near = "the judge put no proposal more than 1.00 ahead";
+    let told = format!(
+        "It took 2 extended rounds: rounds 9 to 11, because the vote reached no majority and {near}; rounds 12 to 14, because vote and \
+         judge differed and {near}. Before that: vote: 1 vote for Agent A, "
+    );
+    assert!(why.contains(&told), "{why}");
 }
 
 /// The termination says that the vote met its rule; the report says what that was.
@@ -360,35 +384,36 @@ fn coming_together(debate: &Debate) -> Vec<String> {
     lines.collect()
 }
 
+/// The third is in conflict with the others; the first two come together in round 4.
+fn two_that_come_together(declares: &dyn Fn(&Ask) -> Vec<String>) -> Debate {
+    ScriptedArena {
+        with: &move |ask, phase, round, said| match phase {
+            "compare" => {
+                let is_third = |text: &str| text == POSITIONS[2];
+                *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
+                    true => ("conflict", 0.1),
+                    false if round == 3 => ("compatible", 0.65),
+                    false => ("same", 0.9),
+                });
+            }
+            "revise" | "refine" => {
+                said["conflicts_with"] = json!(declares(ask));
+                if round > 4 {
+                    // From round 5 on nobody changes anything.
+                    let kept = revision(ask, 4);
+                    said["proposal"] = kept["proposal"].clone();
+                }
+            }
+            _ => {}
+        },
+        ..ScriptedArena::default()
+    }
+    .run()
+}
+
 /// In whose eyes proposals conflict, and how the others moved.
 #[test]
 fn the_report_says_who_sees_a_conflict_and_how_pairs_moved() {
-    // The third is in conflict with the others; the first two come together in round 4.
-    let table = |declares: &dyn Fn(&Ask) -> Vec<String>| {
-        ScriptedArena {
-            with: &move |ask, phase, round, said| match phase {
-                "compare" => {
-                    let is_third = |text: &str| text == POSITIONS[2];
-                    *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
-                        true => ("conflict", 0.1),
-                        false if round == 3 => ("compatible", 0.65),
-                        false => ("same", 0.9),
-                    });
-                }
-                "revise" | "refine" => {
-                    said["conflicts_with"] = json!(declares(ask));
-                    if round > 4 {
-                        // From round 5 on nobody changes anything.
-                        let kept = revision(ask, 4);
-                        said["proposal"] = kept["proposal"].clone();
-                    }
-                }
-                _ => {}
-            },
-            ..ScriptedArena::default()
-        }
-        .run()
-    };
     let brief = ScriptedArena::default().brief();
     let [first, second, third] = [1, 2, 3].map(|n| name(&brief, n));
     let pair = |one: &String, other: &String| {
@@ -402,23 +427,36 @@ fn the_report_says_who_sees_a_conflict_and_how_pairs_moved() {
     };
     let only_third = |ask: &Ask| if ask.seat == "agent-3" { others(ask) } else { Vec::new() };
     let both = pair(&first, &second);
-    for (declares, said) in [
-        (&all as &dyn Fn(&Ask) -> Vec<String>, "all three agents declare the same".to_owned()),
-        (&|_| Vec::new(), "no agent declares one".to_owned()),
-        (&only_third, format!("{third} declares a conflict with {both}")),
+    let marked = format!("{} (does not count)", both.replace(" and ", " (does not count) and "));
+    // With versions that change in the same round, and with those of round 5, in which nobody changes anything.
+    let alike = "all three agents declare the same";
+    for (declares, late, said) in [
+        (&all as &dyn Fn(&Ask) -> Vec<String>, Some(format!("{alike} (does not count)")), alike.to_owned()),
+        (&|_| Vec::new(), None, "no agent declares one".to_owned()),
+        (
+            &only_third,
+            Some(format!("{third} declares a conflict with {marked}")),
+            format!("{third} declares a conflict with {both}"),
+        ),
     ] {
-        let lines = coming_together(&table(declares));
+        let lines = coming_together(&two_that_come_together(declares));
         let conflicts = {
             let mut pairs = [pair(&first, &third), pair(&second, &third)];
             pairs.sort_unstable();
             pairs.join(", and between ")
         };
-        let against =
-            format!("Some(\"Rounds 3 to 5\") the clerk sees a conflict between {conflicts}; {said}");
-        assert_eq!(lines[1], against, "{lines:?}");
+        let against = |when: &str, said: &str| {
+            format!("Some(\"{when}\") the clerk sees a conflict between {conflicts}; {said}")
+        };
+        let expected = match late {
+            Some(late) => vec![against("Rounds 3 and 4", &late), against("Round 5", &said)],
+            None => vec![against("Rounds 3 to 5", &said)],
+        };
+        assert_eq!(lines[1..=expected.len()], expected, "{lines:?}");
+        let lines = [&lines[..2], &lines[1 + expected.len()..]].concat();
         assert_eq!(
             lines[2],
-            format!("Some({both:?}) compatible (0.65) in round 3, the same in rounds 4 and 5")
+            format!("Some({both:?}) compatible (0.65) in round 3, the same (0.90) in rounds 4 and 5")
         );
         let is_late = lines[0].contains("An agent declares a conflict with the version that it was shown");
         assert_eq!(is_late, said != "no agent declares one", "in rounds 3 and 4 everybody changes");
@@ -435,6 +473,97 @@ fn the_report_says_who_sees_a_conflict_and_how_pairs_moved() {
     }
     let plain = coming_together(&ScriptedArena::default().run());
     assert_eq!(plain[2], "Some(\"Every two proposals\") compatible (0.20) in rounds 3 to 6");
+}
+
+#[test]
+fn the_report_says_where_only_claims_changed() {
+    let debate = ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if phase == "revise" || phase == "refine" {
+                said["proposal"] = proposal(&ask.seat)["proposal"].clone();
+                if ask.seat == "agent-1" {
+                    said["claims"] = json!([{"claim": "It is cheap", "evidence": "one machine less"}]);
+                }
+            }
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    let first = name(&debate.brief, 1);
+    let changed = format!(
+        "Within the same position, proposals changed: {first} in round 3 (its claims only, answers Q"
+    );
+    assert!(coming_together(&debate).iter().any(|line| line.starts_with(&changed)), "{changed}");
+}
+
+/// Agent-1 and agent-2 say the same. After both extended rounds two of three vote for agent-3. The judge ranks agent-3 first, but gives
+/// another proposal the best score.
+fn torn_to_the_end() -> Debate {
+    ScriptedArena {
+        votes: &|round| if round == 7 { vec![1, 0, 3] } else { vec![1, 3, 3] },
+        scores: &|_, _| NEAR.to_vec(),
+        with: &|ask, phase, round, said| match phase {
+            "compare" => {
+                let is_third = |text: &str| text == POSITIONS[2];
+                *said = sorted(ask, &|one, other| match is_third(one) || is_third(other) {
+                    true => ("conflict", 0.1),
+                    false => ("same", 0.9),
+                });
+            }
+            "revise" | "refine" if ask.seat == "agent-2" => {
+                let article = if round < 12 { "a" } else { "one" };
+                said["position"] = json!(format!("All jobs go into {article} single queue."));
+                let cause = json!([{"id": own(ask)[0], "quote": "leaves the costs open"}]);
+                said["changed_because"] = if round == 3 { cause } else { json!([]) };
+            }
+            "judge" => said["ranking"].as_array_mut().unwrap().reverse(),
+            _ => {}
+        },
+        ..ScriptedArena::default()
+    }
+    .run()
+}
+
+#[test]
+fn a_debate_that_vote_and_judge_leave_torn_is_told_as_it_was() {
+    let debate = torn_to_the_end();
+    let [first, second, third] = [1, 2, 3].map(|n| name(&debate.brief, n));
+    let view = Arena.view(&debate).unwrap();
+    let ending = format!(
+        "After 14 rounds, with no extended round left, two of three agents vote for {third}; the judge's scores differ, and the vote decides."
+    );
+    assert_eq!(view.headline.ending, ending);
+    let judge = format!(
+        "The judge's scores put {first} first, 0.50 points ahead of {second}, and the scores count; its own ranking puts {third} first."
+    );
+    let why = view.headline.why.unwrap();
+    assert!(why.contains(&judge) && !why.contains("does not agree"), "{why}");
+    let lines = report(&debate, ReportLength::Full).join("\n");
+    assert!(lines.contains(&format!("{judge} The scores do not agree with the vote.")), "{lines}");
+    for votes in [
+        format!("1 vote for {first} ({second} is counted as the same)"),
+        format!("name: \"{first} ({second} is counted as the same)\""),
+    ] {
+        assert!(lines.contains(&votes), "{votes}: {lines}");
+    }
+    let outcome = debate.outcome.as_ref().unwrap();
+    let warning = format!("the judge's scores put {first} first; the vote decides");
+    assert!(warned(outcome, &warning), "{:?}", outcome.warnings);
+    let fate = outcome.positions.iter().find(|position| position.seat == "agent-2").unwrap();
+    assert!(fate.reason.starts_with("its author changed it in round 3, citing [Q"), "{}", fate.reason);
+    let voted = format!("; its author voted for {third} in rounds 10 and 13: agent-2 finds it the best");
+    assert!(fate.reason.ends_with(&voted), "{}", fate.reason);
+    // After a vote no count of those who hold a position decides.
+    let name = |history: &agon_core::PositionHistory, round: u32| {
+        history.rounds.iter().find(|held| held.round == round).unwrap().ruling.clone()
+    };
+    let rulings = [3, 6, 7, 9, 10, 12, 13].map(|round| name(&view.positions, round).is_some());
+    assert_eq!(rulings, [true, true, false, false, true, true, true]);
+    assert_ne!(name(&view.positions, 6), name(&view.positions, 10));
+    assert_eq!(name(&view.positions, 12), name(&view.positions, 10));
+    // Its proposal changed in every round, and its position in two.
+    assert_eq!(view.positions.revisions("agent-2"), [3, 12]);
+    assert_eq!(view.positions.revisions("agent-1"), [] as [u32; 0]);
 }
 
 /// Of two orders the report has both leads, and says whose words it shows.
@@ -456,7 +585,8 @@ fn the_report_has_the_leads_of_both_orders() {
     let text = report(&debate, ReportLength::Short).join("\n");
     let first = name(&debate.brief, 1);
     let leads = format!(
-        "The judge puts {first} first in both orders, 0.70 and 0.60 points ahead, 0.70 by the mean scores."
+        "The judge puts {first} first in both orders, 0.70 and 0.60 points ahead of the next, and by the mean scores 0.70 points ahead of {}.",
+        name(&debate.brief, 3)
     );
     assert!(text.contains(&leads), "{text}");
     assert!(text.contains("the means of both orders; the reasons are from the first."), "{text}");
@@ -468,13 +598,17 @@ fn the_decision_says_whether_vote_and_judge_agree() {
     let scores = |_: u32, _: usize| vec![9.0, 6.0, 3.0];
     let by_judge = [BARE, &[("decide", "judge")]].concat();
     for (set, votes, sentence) in [
-        (BARE, vec![2, 2, 1], "The judge does not agree: the judge puts Agent {1} first, 3.00 points ahead."),
+        (
+            BARE,
+            vec![2, 2, 1],
+            "The judge does not agree: the judge puts Agent {1} first, 3.00 points ahead of Agent {2}.",
+        ),
         (
             &by_judge[..],
             vec![2, 2, 1],
-            "By the judge, 3.00 points ahead. The vote does not agree: it is for Agent {2}.",
+            "By the judge, 3.00 points ahead of Agent {2}. The vote does not agree: it is for Agent {2}.",
         ),
-        (&by_judge[..], vec![1, 1, 2], "By the judge, 3.00 points ahead. The vote agrees."),
+        (&by_judge[..], vec![1, 1, 2], "By the judge, 3.00 points ahead of Agent {2}. The vote agrees."),
         (&by_judge[..], vec![1, 2, 3], "The vote reached no majority: "),
     ] {
         let votes = |_: u32| votes.clone();

@@ -33,9 +33,9 @@ fn bare_flips_keep_the_vote_and_evidenced_ones_beat_it() {
             assert_eq!(Ask.view(&debate).unwrap().positions.decided.name(), Some("8"));
             let fates: Vec<Fate> = outcome(&debate).positions.iter().map(|position| position.fate).collect();
             assert_eq!(
-                fates.iter().filter(|fate| **fate == Fate::Adopted).count(),
-                3,
-                "all seats that voted for it"
+                fates,
+                [Fate::Minority, Fate::Adopted, Fate::Refuted, Fate::Adopted],
+                "of the three seats that voted for it, one left it"
             );
         }
     }
@@ -92,4 +92,21 @@ fn a_vote_that_is_not_known_is_not_kept() {
     );
     let why = verdict["never_worse"]["why"].as_str().unwrap();
     assert!(why.ends_with("it is not known which first answers are the same"), "{why}");
+}
+
+/// Rule 12: a seat that ends on a position which the verdict rejects is dissent, also where a vote is kept against the debate.
+#[test]
+fn who_ends_on_what_the_vote_rejects_is_dissent() {
+    let debate = script(BARE).run(NEVER_WORSE);
+    let outcome = outcome(&debate);
+    assert_eq!(outcome.verdict["decided_by"], "first_round_vote");
+    let dissent: Vec<&str> = outcome.dissent.iter().map(|entry| entry["seat"].as_str().unwrap()).collect();
+    let held = Ask.view(&debate).unwrap().positions;
+    let against = held.rounds.last().unwrap().stands.iter().filter(|stand| stand.position != "8");
+    let against: Vec<&str> = against.map(|stand| stand.seat.as_str()).collect();
+    assert_eq!(
+        (dissent.len(), &dissent),
+        (2, &against),
+        "the one who always held it, and the one who changed over"
+    );
 }

@@ -31,6 +31,37 @@ fn the_answer_stands_if_it_reaches_the_score_of_stands_from() {
     }
 }
 
+/// Rule 12: "A seat that still holds a position which the verdict rejects is dissent": what it holds at the end, also where its first
+/// answer won the vote. That position was given up, and nobody's winning votes of one model go without a warning.
+#[test]
+fn who_holds_something_else_at_the_end_than_the_vote_says_is_dissent() {
+    let changes = [ChangedMind { place: 0, to: "2", words: "Two workers after all", is_evidenced: true }];
+    let script = LadderScript { firsts: &["8", "2", "8", "3"], changes: &changes, score: 1.0, ..SCRIPT };
+    let debate = script.run(&[]);
+    let outcome = outcome(&debate);
+    assert_eq!(
+        (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+        (&json!("first_round_vote"), &json!("8"))
+    );
+    let fates: Vec<Fate> = outcome.positions.iter().map(|first| first.fate).collect();
+    assert_eq!(fates, [Fate::Refuted, Fate::Minority, Fate::Adopted, Fate::Minority]);
+    let reason = &outcome.positions[0].reason;
+    assert!(reason.ends_with("; it won the vote on the first answers all the same"), "{reason}");
+    let dissent: Vec<&str> =
+        outcome.dissent.iter().map(|entry| entry["position"].as_str().unwrap().trim()).collect();
+    assert_eq!(dissent.len(), 3, "{dissent:?}");
+    assert_eq!(dissent[0], "Two workers after all", "not the answer that it left");
+    let view = Ask.view(&debate).unwrap();
+    assert_eq!(view.dissent.len(), 3);
+    let warning = "all 2 votes for the answer are from a/x, whose agreement with itself shows little";
+    assert!(outcome.warnings.contains(&warning.to_owned()), "{:?}", outcome.warnings);
+    let said =
+        view.outline.body.iter().find(|section| section.title == "What the debate and the judges said");
+    let agon_core::ReportBlock::Items(said) = &said.unwrap().blocks[0] else { panic!("a list") };
+    assert_eq!((said[0].who.as_deref(), said[0].text.as_str()), (Some("The debate"), "2 workers."));
+    assert_eq!(said[1].who.as_deref(), Some("The judges, 1.0 of 5"));
+}
+
 /// "and no critical finding is held by all"
 #[test]
 fn the_answer_falls_if_all_judges_hold_a_critical_finding() {
@@ -40,6 +71,48 @@ fn the_answer_falls_if_all_judges_hold_a_critical_finding() {
     assert_eq!((&verdict["decided_by"], &verdict["answer"]), (&json!("first_round_vote"), &json!("8")));
     let why = verdict["steps"][2]["ruling"]["why"].as_str().unwrap();
     assert!(why.ends_with("all judges hold a critical finding: Two workers lose jobs."), "{why}");
+}
+
+/// Only critical findings that somebody holds in the end are said to be held.
+#[test]
+fn a_critical_finding_that_was_lowered_is_held_by_nobody() {
+    let held_by = |position: &str| {
+        let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
+            let is_first = ask.seat == "judge-1";
+            match phase {
+                "panel/position" => Some(statement(4.0, is_first)),
+                "panel/final" => {
+                    let mut said = statement(4.0, false);
+                    (said["final_score"], said["final_position"]) = (json!(4.0), json!("As before."));
+                    Some(said)
+                }
+                "panel/rebuttal" => {
+                    let mut said = statement(4.0, false);
+                    (said["previous_score"], said["new_score"]) = (json!(4.0), json!(4.0));
+                    said["position_revision"] = json!("As before.");
+                    let own = json!({"finding_id": "F1", "position": position, "reason": "so"});
+                    said["critical_positions"] = if is_first { json!([own]) } else { json!([]) };
+                    Some(said)
+                }
+                _ => SCRIPT.reply(ask, phase, round),
+            }
+        });
+        let body = format!("{:?}", Ask.view(&debate).unwrap().outline.body);
+        body.split_once("Critical, held by ").map(|(_, held)| held.split('"').next().unwrap().to_owned())
+    };
+    assert_eq!(held_by("hold").as_deref(), Some("judge-1"));
+    assert_eq!(held_by("lower"), None);
+}
+
+/// A position that was not among the first answers was not voted on.
+#[test]
+fn a_position_that_came_up_in_the_debate_lost_no_vote() {
+    let changes = [ChangedMind { place: 3, to: "5", words: "Five workers", is_evidenced: false }];
+    let script = LadderScript { firsts: &["8", "2", "8", "3"], changes: &changes, score: 1.0, ..SCRIPT };
+    let dissent = outcome(&script.run(&[])).dissent.clone();
+    let reasons: Vec<&str> = dissent.iter().map(|entry| entry["reason"].as_str().unwrap()).collect();
+    let new = "it came up in the debate, and the vote on the first answers decided";
+    assert_eq!(reasons, ["the vote on the first answers went against it", new]);
 }
 
 /// "falls back to the plain first-round vote if there is one, and the outcome says so."
@@ -52,7 +125,7 @@ fn without_a_vote_the_debates_answer_stays_and_a_warning_says_so() {
         (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
         (&json!("debate"), &json!("2 workers."))
     );
-    let warning = "the panel gives the answer 1 of 5, 3 is needed; there is no vote to fall back on: the first answers are tied";
+    let warning = "the panel gives the answer 1.0 of 5, 3.0 is needed; there is no vote to fall back on: the first answers are tied";
     assert!(outcome.warnings.contains(&warning.to_owned()), "{:?}", outcome.warnings);
 }
 
@@ -78,14 +151,16 @@ fn judges_read_the_answer_and_the_open_points_without_names() {
             "divided.md",
             "2 workers.",
             "- the price of memory",
-            "- the memory that each worker takes",
             "correctness",
-            "objections",
+            "robustness",
             QUESTION,
+            "- Point 1.",
         ] {
             assert!(prompt.contains(words), "{words}");
         }
         assert!(!prompt.contains("acme") && !prompt.contains("answerer-1"), "{prompt}");
+        let moderators = "the memory that each worker takes";
+        assert!(!prompt.contains(moderators), "a point of the chair and the moderator is listed once");
     }
     let labels = &outcome(&debate).labels;
     assert!(labels.keys().all(|label| prompts[0].contains(&format!("Debater {label}"))));

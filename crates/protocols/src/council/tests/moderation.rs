@@ -33,12 +33,13 @@ fn to_critic(about: &str) -> Vec<(String, Option<String>)> {
     vec![("critic".to_owned(), Some(about.to_owned()))]
 }
 
-/// A point that these councillors share, each with a quote of its own.
+/// A point that these councillors share, each with a quote of its own, and the challenge to the Visionary against it.
 pub(super) fn shared(seats: &[&str], challenged: bool) -> Value {
     let members = seats.iter().map(
         |seat| json!({"councillor": seat, "quote": format!("{seat} says that the queue is worth a trial")}),
     );
-    json!([{"point": "a trial comes first", "members": members.collect::<Vec<_>>(), "challenged": challenged}])
+    let challenged_by = if challenged { vec!["C4"] } else { Vec::new() };
+    json!([{"point": "a trial comes first", "members": members.collect::<Vec<_>>(), "challenged_by": challenged_by, "challenged": challenged}])
 }
 
 fn evasion(id: &str, quote: &str) -> Value {
@@ -287,6 +288,36 @@ fn a_challenge_against_the_quoted_words_is_a_challenge_against_the_point() {
     }
 }
 
+/// "with no challenge against it": a challenge that the moderator names must exist and be one to somebody who shares the point. The
+/// word alone does not count.
+#[test]
+fn a_point_is_challenged_only_by_a_challenge_to_somebody_who_shares_it() {
+    // C1 is put to the Critic, C3 to the Innovator, C4 to the Visionary.
+    for (ids, by, fires) in [
+        (&["C4"][..], &["C4"][..], false),
+        (&["C4", "C1"], &["C1", "C4"], false),
+        (&["C3"], &[], true),
+        (&[], &[], true),
+    ] {
+        let mut points = shared(&SEATS[..3], true);
+        points[0]["challenged_by"] = json!(ids);
+        let debate = debated(&|_, phase, round, said| {
+            if (phase, round) == ("moderate", 1) {
+                said["shared_points"] = points.clone();
+            }
+        });
+        assert_eq!(asked(&debate, 1).len(), usize::from(fires), "{ids:?}");
+        let outcome = debate.outcome.unwrap();
+        let found = &outcome.verdict["rounds"][0]["findings"]["shared_points"][0];
+        assert_eq!(found["challenged_by"], json!(by));
+        assert_eq!(
+            warned(&outcome, "\"a trial comes first\" does not count as challenged"),
+            fires,
+            "{ids:?}"
+        );
+    }
+}
+
 /// A point is argued against once, and counts as challenged from then on. If nobody answered, it does not.
 #[test]
 fn a_point_is_steelmanned_once() {
@@ -295,7 +326,10 @@ fn a_point_is_steelmanned_once() {
             let said = with(ask, phase, round, &|said| {
                 if phase == "moderate" {
                     said["shared_points"] = shared(&SEATS, false);
-                    assert_eq!(ask.prompt.user().contains("already argued against"), round == 2 && answers);
+                    assert_eq!(
+                        ask.prompt.user().contains("already asked to argue against these points"),
+                        round == 2 && answers
+                    );
                 }
             });
             said.filter(|_| answers || phase != "intervene")

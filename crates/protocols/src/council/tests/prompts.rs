@@ -2,6 +2,7 @@
 
 use agon_core::{Interjection, quotations};
 
+use super::super::replies::CouncilVote;
 use super::*;
 
 /// Every prompt of a debate in which everything happens, by phase and round.
@@ -37,14 +38,14 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
     let challenge = prompt(&read, "challenge", 2, "critic", None);
     for words in [
         "## Debate Round 2 of 2",
-        "Here are all councillors' current positions. Your job:",
+        "all councillors' current positions. Your job:",
         "Challenge at least 2 SPECIFIC points from other councillors",
         "Message other councillors DIRECTLY to probe their arguments",
         "### All Current Positions:\n",
         "Key arguments:",
         "Confidence: MEDIUM",
         "The council votes on this proposition",
-        "RECONSIDER: not now.",
+        &format!("RECONSIDER: {}", CouncilVote::Reconsider.meaning().unwrap()),
     ] {
         assert!(challenge.contains(words), "{words:?} is missing in\n{challenge}");
     }
@@ -136,13 +137,17 @@ fn everything_is_said_once() {
         assert_eq!(user.matches(&own).count(), times, "{phase} {round} {}", ask.seat);
     }
     let first = prompt(&read, "challenge", 1, "critic", None);
-    assert!(!first.contains("Your Messages So Far") && !first.contains("## Round"), "nothing was said yet");
+    assert!(
+        !first.contains("Messages From and to You") && !first.contains("## Round"),
+        "nothing was said yet"
+    );
     assert!(!first.contains("Leave claims that were withdrawn"), "nothing was withdrawn yet");
 }
 
 /// What a seat answers or judges is before it, with what came before: earlier messages, questions that wait, the moderator's reason,
 /// what a round superseded, the decision. An example names no field that the schema has not.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table is as long as it is")]
 fn everybody_has_what_the_task_needs() {
     let seen = std::cell::RefCell::new(Vec::new());
     run(&[], &|ask, phase, round| {
@@ -159,28 +164,51 @@ fn everybody_has_what_the_task_needs() {
             }
             ("moderate", 1, _) => {
                 said["shared_points"] = super::moderation::shared(&SEATS[..3], false);
-                said["evasions"] =
-                    json!([{"challenge_id": "C1", "why": "no deadline", "quote": "measured it twice"}]);
+                let evasion = |id: &str| json!({"challenge_id": id, "why": "no deadline", "quote": "measured it twice"});
+                said["evasions"] = json!([evasion("C1"), evasion("C5")]);
             }
             _ => {}
         })
     });
     let read = seen.into_inner();
+    for (about, is_offered) in [("C1", true), ("C5", false)] {
+        let (.., ask) = read.iter().find(|(.., ask)| ask.about.as_deref() == Some(about)).unwrap();
+        let stance = ask.schema.as_ref().unwrap().json["properties"]["stance"].to_string();
+        assert_eq!(stance.contains("\"answered\""), is_offered, "{about}: {stance}");
+        assert_eq!(ask.prompt.user().contains("`answered`"), is_offered, "{about}");
+    }
     let superseded = "#### Innovator before";
     for (phase, round, seat, about, words) in [
         ("challenge", 1, "critic", None, "[C1] Visionary to Critic:"),
         ("challenge", 2, "critic", None, "Leave claims that were withdrawn."),
         ("challenge", 2, "critic", None, "### Critic was asked again, because [C1] had no direct answer"),
-        ("respond", 2, "critic", None, "### Your Messages So Far\n[M1] Visionary to Critic:"),
+        ("respond", 2, "critic", None, "### Earlier Messages From and to You\n[M1] Visionary to Critic:"),
         ("respond", 2, "critic", None, "critic answers M1."),
+        ("respond", 2, "visionary", None, "No reply so far."),
+        ("challenge", 1, "critic", None, "1 to 2 messages; more are not delivered."),
+        ("conclude", 2, "moderator", None, "- `conflicts`: conditions of different councillors"),
         ("respond", 2, "critic", None, "3. Reply to every message under \"Messages to You\""),
         ("respond", 2, "critic", None, "4. Only then decide"),
-        ("respond", 2, "critic", None, "Everybody reads `because`. A message and its reply are read only by"),
+        (
+            "respond",
+            2,
+            "critic",
+            None,
+            "Everybody reads `because`, but only the two councillors and the moderator read a message",
+        ),
         ("moderate", 1, "moderator", None, "- Innovator: RECONSIDER (before round 1: PROCEED)"),
         ("moderate", 1, "moderator", None, "- Critic: PROCEED\n"),
         ("moderate", 1, "moderator", None, superseded),
         ("moderate", 2, "moderator", None, "[M1] Visionary to Critic, round 1:"),
         ("intervene", 1, "critic", Some("C1"), "no deadline"),
+        (
+            "intervene",
+            1,
+            "critic",
+            Some("C1"),
+            "- This is a question: answer it, or say that you do not know.",
+        ),
+        ("verdict", 2, "critic", None, "your provisional vote so far is PROCEED."),
         ("intervene", 1, "critic", Some("point 1"), "Pragmatist: \"pragmatist says that the queue"),
         ("challenge", 2, "critic", None, "### Critic was asked to argue the opposite; apart from"),
         ("conclude", 2, "moderator", None, "[D1] Visionary:"),
@@ -211,6 +239,28 @@ fn everybody_has_what_the_task_needs() {
         let charter = "You look for what is wrong.";
         assert_eq!(text.matches(charter).count(), 1, "{phase} {round}: a charter is there once");
     }
+}
+
+/// Of what a councillor said before a round, the moderator reads only what the round changed.
+#[test]
+fn what_a_round_superseded_is_only_what_it_changed() {
+    let seen = std::cell::RefCell::new(String::new());
+    run(&[("rounds", "1")], &|ask, phase, round| {
+        if phase == "moderate" {
+            *seen.borrow_mut() = ask.prompt.user();
+        }
+        with(ask, phase, round, &|said| match (phase, ask.seat.as_str()) {
+            ("respond", "critic") => said["confidence"] = json!("LOW"),
+            ("respond", "pragmatist") => said["key_arguments"] = json!(["pragmatist argues from time"]),
+            _ => {}
+        })
+    });
+    let read = seen.into_inner();
+    let (_, before) = read.split_once("### What Round 1 Superseded").unwrap();
+    let before = before.split("### Messages").next().unwrap();
+    let dropped = "Key argument: pragmatist argues from load\nKey argument: pragmatist argues from cost\n";
+    assert!(before.contains(dropped) && !before.contains("The pragmatist says"), "{before}");
+    assert!(!before.contains("Critic before"), "only its confidence changed: {before}");
 }
 
 /// "Independent means independent": nobody sees words of the phase that it is in, and no provisional vote of another.

@@ -77,7 +77,7 @@ fn every_rule_names_what_is_wrong() {
             "visionary",
             "/challenges/0/claim",
             json!("Dragons"),
-            "U critic did not say \"Dragons\"",
+            "U critic did not say \"Dragons\" word for word. Keep at least 2 challenges: only the quote does not count",
         ),
         (
             "challenge",
@@ -97,6 +97,13 @@ fn every_rule_names_what_is_wrong() {
         ("verdict", "critic", "/key_argument", json!(""), "I `key_argument` must not be empty"),
         ("verdict", "critic", "/risks", Value::Null, ""),
         (
+            "verdict",
+            "critic",
+            "/vote",
+            json!("RECONSIDER"),
+            "U your provisional vote was PROCEED, so `because` must say why",
+        ),
+        (
             "conclude",
             "moderator",
             "/agreed",
@@ -108,7 +115,7 @@ fn every_rule_names_what_is_wrong() {
             "moderator",
             "/quotes",
             json!([{"councillor": "critic", "quote": "Dragons"}]),
-            "U Critic did not say \"Dragons\"",
+            "U Critic did not say \"Dragons\" in the final statement, word for word.",
         ),
     ] {
         let seen = fault(phase, seat, &|said: &mut Value| *said.pointer_mut(place).unwrap() = value.clone());

@@ -96,18 +96,34 @@ fn messages_are_private_and_limited_and_answered_in_the_round() {
             _ => false,
         };
         assert_eq!(reads, expected, "{phase} {round} {}", ask.seat);
-        with(ask, phase, round, &|said| {
-            if (phase, round, ask.seat.as_str()) == ("challenge", 1, "visionary") {
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("challenge", 1, "visionary") => {
                 let letter = json!({"to": "Critic", "topic": "load", "text": "A secret figure: 4711."});
                 said["messages"] = json!([letter, letter, letter]);
             }
+            ("respond", 2, "critic") => said["replies"] = json!([]),
+            // The case against a point is shown what the moderator quotes for it, so that is no message.
+            ("moderate", 1, _) => {
+                let mut points = super::moderation::shared(&["pragmatist", "critic", "innovator"], false);
+                points[0]["members"][1]["quote"] = json!("critic answers M1.");
+                let letter = json!({"councillor": "visionary", "quote": "A secret figure: 4711."});
+                points[0]["members"].as_array_mut().unwrap().push(letter);
+                said["shared_points"] = points;
+            }
+            _ => {}
         })
     });
+    let written = "4 messages written, 1 over the limit, 0 not delivered; none in round 1 from Critic, Pragmatist, Innovator; none in \
+                   round 2 from Critic, Pragmatist, Innovator";
+    assert_eq!(view(&debate).checks.last().unwrap().note, written);
     let outcome = debate.outcome.unwrap();
+    assert!(warned(&outcome, "they did not say \"A secret figure: 4711.\" to everybody, word for word"));
+    assert!(warned(&outcome, "they did not say \"critic answers M1.\" to everybody, word for word"));
     let sent = outcome.verdict["exchanges"].as_array().unwrap();
     assert_eq!(sent.iter().filter(|message| message["round"] == 1).count(), 2, "the third is left out");
     let surplus = "round 1: Visionary sent 3 messages; the limit is 2, and the others were left out";
     assert!(outcome.warnings.iter().any(|warning| warning == surplus), "{:?}", outcome.warnings);
+    assert!(warned(&outcome, "round 2: Critic did not reply to the message [M3] from Visionary"));
     let first = json!({"id": "M1", "from": "visionary", "to": "critic", "topic": "load", "text": "A secret figure: 4711.",
         "reply": "critic answers M1.", "round": 1});
     assert_eq!(sent[0], first);
@@ -182,6 +198,8 @@ fn the_positions_are_votes_from_first_to_last() {
         (3, "innovator", String::new()),
     ];
     assert_eq!(flips, want, "a change rests on the ids in its reason that the councillor was shown");
+    let change = positions.rounds[2].stands[3].change.as_ref().unwrap();
+    assert_eq!(change.unverified, ["[C13], which it had not read"]);
     assert_eq!(positions.decided, agon_core::DecidedPosition::Held("PROCEED WITH CONDITIONS".into()));
     let ballots: Vec<&str> = view.ballots.iter().map(|ballot| ballot.answer.as_str()).collect();
     assert_eq!(ballots, ["PROCEED", "RECONSIDER", "PROCEED", "RECONSIDER"]);

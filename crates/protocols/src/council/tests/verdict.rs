@@ -1,7 +1,7 @@
 //! The vote table in full, the caps of the confidence, and what the verdict contains.
 
-use super::super::replies::{CouncilConfidence, CouncilVote};
-use super::super::verdict::{confidence, decide};
+use super::super::replies::CouncilVote;
+use super::super::verdict::{ConfidenceCap, confidence, decide, is_over_75_percent};
 use super::*;
 
 /// "Unanimity first: all PROCEED is PROCEED, all DO NOT PROCEED is that; then a majority of the first two is PROCEED WITH
@@ -22,20 +22,31 @@ fn the_vote_table_holds_for_all_votes_of_two_to_six() {
             };
             let decided = decide(&votes, 2).unwrap();
             assert_eq!((decided.vote.as_str(), decided.divided), (want, divided), "{votes:?}");
-            let sure = |seated, can| confidence(decided, &votes, seated, can);
-            let over = 4 * yes.max(n - yes) > 3 * n;
-            let want = match (divided, over) {
-                (true, _) => CouncilConfidence::Low,
-                (false, true) => CouncilConfidence::High,
-                (false, false) => CouncilConfidence::Medium,
-            };
-            assert_eq!(sure(n, true), want, "{votes:?}");
-            assert_eq!(sure(n, false), want.min(CouncilConfidence::Medium), "{votes:?}");
-            assert!(sure(2 * n, true) < CouncilConfidence::High, "absent councillors are on no side");
+            let (none, capped) = if divided { ("LOW", "LOW") } else { ("HIGH", "MEDIUM") };
+            assert_eq!(confidence(decided, &[]).as_str(), none, "{votes:?}");
+            assert_eq!(confidence(decided, &[ConfidenceCap::CutShort]).as_str(), capped, "{votes:?}");
             assert_eq!(decide(&votes, n + 1), None, "without a quorum nothing is decided");
         }
     }
     assert_eq!(decide(&[], 0), None);
+}
+
+/// "HIGH over 75% on one side" of all councillors; who is absent is on no side.
+#[test]
+fn three_of_four_are_not_over_75_percent() {
+    for (yes, no, councillors, is_over) in [
+        (3, 1, 4, false),
+        (4, 1, 5, true),
+        (4, 0, 4, true),
+        (5, 1, 6, true),
+        (4, 2, 6, false),
+        (1, 5, 6, true),
+        (3, 0, 4, false),
+        (4, 0, 5, true),
+    ] {
+        let votes = [vec![CouncilVote::Proceed; yes], vec![CouncilVote::DoNotProceed; no]].concat();
+        assert_eq!(is_over_75_percent(&votes, councillors), is_over, "{yes} and {no} of {councillors}");
+    }
 }
 
 fn voted(votes: [&'static str; 4], edit: &dyn Fn(&str, u32, &str, &mut Value)) -> Outcome {
@@ -127,7 +138,7 @@ fn every_cap_of_the_confidence_is_named() {
 fn the_verdict_has_every_field_and_the_minority_voted_against_it() {
     let outcome = voted(["PROCEED", "RECONSIDER", "PROCEED WITH CONDITIONS", "PROCEED"], &|_, _, _, _| {});
     for field in "decision divided confidence confidence_caps agreed agreed_quotes facts_needed votes tally consensus_points \
-        disagreements position_evolution interventions violations challenges exchanges risk_matrix conditions minority_opinion \
+        disagreements position_evolution interventions violations challenges exchanges risk_matrix conditions conflicts minority_opinion \
         open_questions rounds economy".split_whitespace()
     {
         assert!(outcome.verdict.get(field).is_some(), "{field}");
@@ -219,10 +230,12 @@ fn conditions_and_risks_are_merged_as_the_moderator_declares() {
     );
     assert!(warned(&plain, "the moderator gave no conclusion: conditions and risks are listed as given"));
     let merged = concluded(Some(
-        json!([{"ids": ["D1", "D3"], "text": "Copy the data first"}, {"ids": ["R1", "R2"], "text": "Data loss"}]),
+        json!([{"ids": ["D3", "D4"], "text": "Safety first"}, {"ids": ["R1", "R2"], "text": "Data loss"}]),
     ));
-    let want = [r#"Copy the data first ["visionary","critic"]"#, r#"A way back ["critic","innovator"]"#];
+    let want = [r#"A way back ["critic"]"#, r#"Safety first ["critic","innovator"]"#, given[2]];
     assert_eq!(listed(&merged, "conditions", "condition"), want);
+    let stated = json!([{"councillor": "critic", "quote": "A backup first"}, {"councillor": "innovator", "quote": "a way  BACK"}]);
+    assert_eq!(merged.verdict["conditions"][1]["stated"], stated, "who named which words");
     let loss = &merged.verdict["risk_matrix"][0];
     assert_eq!(
         (&loss["risk"], &loss["severity"], &loss["mitigation"]),
@@ -230,12 +243,50 @@ fn conditions_and_risks_are_merged_as_the_moderator_declares() {
     );
     for wrong in [
         json!([{"ids": ["D1", "R1"], "text": "Data"}]),
+        // The Visionary wants it before a new vote, the Critic before the start.
+        json!([{"ids": ["D1", "D3"], "text": "Copy the data first"}]),
         json!([{"ids": ["D1", "D1"], "text": "Data"}]),
         json!([{"ids": ["D1", "D3"], "text": ""}]),
     ] {
         let dropped = concluded(Some(wrong.clone()));
         assert_eq!(listed(&dropped, "conditions", "condition"), given, "{wrong}");
         assert!(warned(&dropped, "the moderator's conclusion: `merged` cannot join"), "{wrong}");
+    }
+}
+
+/// It is done when the conditions are met, so the moderator names those that cannot all be met: of one kind, and of several councillors.
+#[test]
+fn conditions_that_exclude_each_other_are_named() {
+    for (ids, why, is_named) in [
+        (json!(["D2", "D4"]), "One date cannot be both.", true),
+        (json!(["D2", "D4"]), " ", false),
+        (json!(["D2", "D3"]), "Both are the Critic's.", false),
+        (json!(["D1", "D4"]), "One is wanted before a new vote.", false),
+    ] {
+        let debate = run(&[], &|ask, phase, round| {
+            with(ask, phase, round, &|said| match (phase, ask.seat.as_str()) {
+                ("opening" | "respond", "visionary") => said["vote"] = json!("RECONSIDER"),
+                ("verdict", "visionary") => {
+                    (said["vote"], said["conditions"]) = (json!("RECONSIDER"), json!(["No date at all"]))
+                }
+                ("verdict", "critic") => said["conditions"] = json!(["The date stands", "A backup"]),
+                ("verdict", "innovator") => said["conditions"] = json!(["The date moves"]),
+                ("conclude", _) => said["conflicts"] = json!([{"ids": ids, "why": why}]),
+                _ => {}
+            })
+        });
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!(warned(outcome, "`conflicts` cannot name"), !is_named, "{ids} {why}");
+        let words = "Critic: \"The date stands\" / Innovator: \"The date moves\" - One date cannot be both.";
+        let minutes = format!("**Conditions That Exclude Each Other:**\n\n- {words}\n");
+        assert_eq!(session(&debate).contains(&minutes), is_named, "{ids} {why}");
+        let conditions =
+            view(&debate).outline.answer.into_iter().find(|section| section.title == "Conditions");
+        assert_eq!(
+            format!("{conditions:?}").contains("The date moves\\\" - One date"),
+            is_named,
+            "{ids} {why}"
+        );
     }
 }
 

@@ -182,3 +182,37 @@ fn a_round_without_budget_ends_in_budget() {
     assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete));
     assert_eq!(outcome.rounds_completed, 0);
 }
+
+/// Rule 8: a limit that is reached "says which limit (`termination`)", also if it leaves nothing to debate. Without a limit as the cause,
+/// the quorum is lost.
+#[test]
+fn a_limit_that_leaves_fewer_than_two_answers_is_named() {
+    for (why, answered, termination) in [
+        (AbsenceReason::OverBudget, 0, Termination::Budget),
+        (AbsenceReason::OverBudget, 1, Termination::Budget),
+        (AbsenceReason::Unreachable, 1, Termination::QuorumLost),
+    ] {
+        for mode in ["deep", "standard", "quick"] {
+            let mut brief = brief(&["a/x", "b/y", "c/z"], &[("mode", mode)]);
+            brief.templates = agon_core::protocol::template_hashes(&Deep);
+            let mut reply = |_: &Debate, ask: &Ask| match ask.seat.as_str() {
+                "debater-1" if answered == 1 => Reply::Said {
+                    text: "x".into(),
+                    value: None,
+                    model: ask.model.clone(),
+                    usage: CallUsage::default(),
+                    cut_off: false,
+                    shortened: None,
+                },
+                _ => Reply::Absent { why, detail: "the limit of 1 call".into() },
+            };
+            let records = play(&Deep, vec![Debate::open(brief).unwrap().1], &mut reply, &mut |_| {}).unwrap();
+            let debate = Debate::from_records(&records).unwrap();
+            let outcome = debate.outcome.as_ref().unwrap();
+            assert_eq!((outcome.termination, outcome.status), (termination, Status::Incomplete), "{mode}");
+            assert_eq!(agon_core::document::exit_status(&debate), 3);
+            let is_named = outcome.warnings.contains(&"a limit was reached: the limit of 1 call".to_owned());
+            assert_eq!(is_named, termination == Termination::Budget, "{:?}", outcome.warnings);
+        }
+    }
+}

@@ -423,9 +423,12 @@ fn the_outcome_is_right_or_unknown_in_every_language() {
             let expected = match case.agreement {
                 None => "It is not known whether the debaters agree.",
                 Some(1.0) => "The debaters agree.",
-                Some(_) => "The debaters do not agree: they hold 2 positions.",
+                Some(_) => "The debaters do not agree: they hold 2 positions, 2 to 1",
             };
             assert!(ending.starts_with(expected), "{what}: {ending}");
+            let is_split = matches!(case.agreement, Some(share) if share < 1.0);
+            let is_told = ending.contains("; the chair adopts that of Debater ");
+            assert_eq!(is_told, is_split && case.decided == Some("held"), "{what}: {ending}");
             let contradicted =
                 outcome.warnings.iter().any(|warning| warning.contains("scores the agreement 1.00"));
             let is_scored = case.groups.is_some();
@@ -496,6 +499,7 @@ fn a_change_is_evidenced_if_a_cause_verifies() {
                 value["revised_position"] = json!("Tabs, but spaces in Python.");
             }
             ("debate", Some("Debater B"), 2) => {
+                value["analysis"] = json!(" Readers decide. ");
                 value["revision"] = json!("major_revision");
                 value["revised_position"] = json!("Spaces.");
                 value["changed_because"] =
@@ -512,6 +516,13 @@ fn a_change_is_evidenced_if_a_cause_verifies() {
         let flips = Deep.view(&debate).unwrap().positions.flips();
         assert_eq!(flips.len(), 1, "{about}: {flips:?}");
         assert_eq!((flips[0].round, flips[0].evidenced), (2, *is_evidenced), "{about}");
+        // A change without a cause that verifies has the debater's own reason.
+        let reason = (!is_evidenced).then_some("Readers decide.");
+        assert_eq!(flips[0].reason.as_deref(), reason, "{about}");
+        assert_eq!(flips[0].unverified.is_empty(), *is_evidenced, "{about}");
+        let view = Deep.view(&debate).unwrap();
+        let revised = view.citable.iter().find(|text| text.id == "BR2").unwrap();
+        assert_eq!(revised.remark.is_none(), *is_evidenced, "{about}");
         assert_eq!(debate.absences().count(), 0, "{about}");
         let outcome = debate.outcome.as_ref().unwrap();
         let stance = &outcome.verdict["rounds"][1]["stances"][1];
@@ -536,15 +547,16 @@ fn a_change_is_evidenced_if_a_cause_verifies() {
 /// others with their answers.
 #[test]
 fn only_a_counterpoint_against_the_debater_is_answered() {
-    for (id, response, is_answered) in [
-        ("X1", "No.", true),
-        ("[X1]", "No.", true),
-        ("X1", " ", false),
-        ("X2", "No.", false),
-        ("A0", "No.", false),
+    const GIVEN_UP: &str = "Debater B did not answer it, and gave up its position in round 2.";
+    for (id, response, revision, said) in [
+        ("X1", "No.", "no_change", "Answer: No."),
+        ("[X1]", "No.", "major_revision", "Answer: No."),
+        ("X1", " ", "no_change", "Debater B did not answer it."),
+        ("X2", "No.", "minor_update", "Debater B did not answer it."),
+        ("A0", "No.", "major_revision", GIVEN_UP),
     ] {
         let chair = std::cell::RefCell::new(String::new());
-        play_unverified(brief(MODELS, &[]), &|ask, phase, round| {
+        let debate = play_unverified(brief(MODELS, &[]), &|ask, phase, round| {
             let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
             match (phase, ask.label.as_deref(), round) {
                 ("debate", Some("Debater A"), 1) => {
@@ -552,6 +564,8 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
                         {"target": "Debater C", "point": "q", "evidence": "e"}]);
                 }
                 ("debate", Some("Debater B"), 2) => {
+                    value["revision"] = json!(revision);
+                    value["revised_position"] = json!("Spaces.");
                     value["answers"] = json!([{"id": id, "response": response}]);
                     value["counterpoints"] = json!([{"target": "Debater A", "point": "r", "evidence": ""}]);
                 }
@@ -561,14 +575,20 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
             Some(value)
         });
         let chair = chair.into_inner();
-        let (_, said) = chair.split_once("## Counterpoints and Answers").unwrap();
-        let answer = if is_answered { "Answer: No." } else { "It was not answered." };
-        let first = format!("[X1] Debater A to Debater B: p Because: e\n{answer}\n");
-        assert!(said.contains(&first), "{id} {response:?}: {said}");
-        assert!(said.contains("[X2] Debater A to Debater C: q Because: e\nIt was not answered.\n"), "{said}");
-        let last =
-            "[X3] Debater B to Debater A: r\nIt was made in the last round, so it could not be answered.";
-        assert!(said.contains(last), "{said}");
+        let (_, read) = chair.split_once("## Counterpoints and Answers").unwrap();
+        let first = format!("[X1] Debater A to Debater B: p Because: e\n{said}\n");
+        assert!(read.contains(&first), "{id} {response:?}: {read}");
+        assert!(
+            read.contains("[X2] Debater A to Debater C: q Because: e\nDebater C did not answer it.\n"),
+            "{read}"
+        );
+        // What has no answer is in the report with the same words.
+        let view = Deep.view(&debate).unwrap();
+        let section = view.outline.details.iter().find(|section| section.title == "Left unanswered").unwrap();
+        let [agon_core::ReportBlock::Items(left)] = section.blocks.as_slice() else { panic!("{section:?}") };
+        let left = left.iter().find(|item| item.who.as_ref().unwrap().starts_with("[X1]"));
+        let why = left.and_then(|item| item.note.as_deref());
+        assert_eq!(why, Some(said).filter(|said| !said.starts_with("Answer")), "{id} {response:?}");
     }
 }
 
@@ -579,7 +599,10 @@ fn the_report_tells_first_answers_from_final_positions() {
     let texts = LANGUAGES[0];
     for (causes, cites) in [
         (json!([]), "in round 1, citing nothing"),
-        (json!([{"id": "A0", "quote": "made up"}]), "in round 1, citing nothing that verifies"),
+        (
+            json!([{"id": "A0", "quote": "made up"}]),
+            "in round 1, citing [A0] with words that do not occur there",
+        ),
         (json!([{"id": "A0", "quote": "Use Go"}]), "in round 1, citing [A0] of Debater A: \"Use Go\""),
     ] {
         let chair = std::cell::RefCell::new(String::new());
@@ -612,8 +635,9 @@ fn the_report_tells_first_answers_from_final_positions() {
         for (number, record) in (1..).zip(outcome.verdict["positions"].as_array().unwrap()) {
             let label = record["debaters"][0].as_str().unwrap();
             assert_eq!(record["position"], format!("P{number}"));
-            let line =
-                format!("[P{number}] {} (held by Debater {label})", record["statement"].as_str().unwrap());
+            let id = if label == "B" { "B0".to_owned() } else { format!("{label}R1") };
+            let statement = record["statement"].as_str().unwrap();
+            let line = format!("[P{number}] {statement} (held by Debater {label} [{id}])");
             assert!(chair.borrow().contains(&line), "{line}");
         }
         let reasons: Vec<&str> = outcome.positions.iter().map(|held| held.reason.as_str()).collect();
@@ -623,8 +647,19 @@ fn the_report_tells_first_answers_from_final_positions() {
             cites,
         ];
         assert_eq!(reasons, expected);
+        // A position that was revised and kept is shown as it is put now.
+        let reworded =
+            view.positions.rounds[1].stands.iter().map(|held| (held.label.as_deref(), &held.reworded));
+        let mut reworded: Vec<_> = reworded.collect();
+        reworded.sort();
+        assert_eq!(reworded, [(Some("A"), &Some("S0".to_owned())), (Some("B"), &None), (Some("C"), &None)]);
         let note = view.dissent[0].note.as_deref();
-        assert_eq!(note, Some("Adopted in part: So. The best reason of its last argument: width"));
+        assert_eq!(
+            note,
+            Some(
+                "This is its first answer, never revised. Adopted in part: So. The first point of its last argument: width"
+            )
+        );
     }
 }
 
@@ -643,7 +678,8 @@ fn without_rounds_the_chair_sorts_and_its_ids_follow_its_list() {
         (
             "written in Go",
             [Fate::Adopted, Fate::Adopted, Fate::Minority],
-            "The debaters do not agree: they hold 2 positions.",
+            "The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that of Debater A and \
+             Debater B. ",
         ),
         (
             "written in Rust",
@@ -724,6 +760,10 @@ fn a_change_back_returns_to_the_first_position() {
     );
     let fates: Vec<Fate> = debate.outcome.as_ref().unwrap().positions.iter().map(|held| held.fate).collect();
     assert!(!fates.contains(&Fate::Refuted), "nobody gave up its first answer for good: {fates:?}");
+    let reasons = debate.outcome.as_ref().unwrap().positions.iter().map(|held| held.reason.as_str());
+    let ruling = "the chair did not say what became of it";
+    let returned = format!("given up in round 1, taken up again in round 2; {ruling}");
+    assert_eq!(reasons.collect::<Vec<_>>(), [ruling, ruling, returned.as_str()]);
 }
 
 /// Which debaters agree in each round, who changed its mind, and what became of the positions.

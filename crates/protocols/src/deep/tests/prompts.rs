@@ -49,6 +49,7 @@ const SECTIONS: &[(&str, u32, &[&str])] = &[
             "You have replaced it: your position is now [",
             "## Focus of This Round\nThe moderator asks you to address:",
             "the width",
+            "\nDo so in one of your `key_points`.",
         ],
     ),
     (
@@ -82,7 +83,7 @@ const SECTIONS: &[(&str, u32, &[&str])] = &[
             "\"final_stances\"",
             "\"debate_log\"",
             "## The Positions",
-            "[P1] As written above. (held by Debater A, Debater B and Debater C)",
+            "[P1] As written above. (held by Debater A [AR3], Debater B [BR3] and Debater C [CR3])",
             "## How the Positions Changed",
             "Round 1: Debater A revised a part of its position, citing nothing.",
             "## Key Points",
@@ -194,9 +195,13 @@ fn ids_are_shown_before_what_they_name_and_listed_by_the_schema() {
                 ask.prompt.user(),
             ));
             value["key_points"] = json!([format!("point of {}", ask.label.as_ref().unwrap())]);
+            if (round, ask.label.as_deref()) == (1, Some("Debater C")) {
+                (value["revision"], value["revised_position"]) = (json!("minor_update"), json!("wide tabs"));
+            }
             if ask.label.as_deref() == Some("Debater A") {
                 value["counterpoints"] =
                     json!([{"target": "Debater B", "point": "too wide", "evidence": "see"}]);
+                value["agrees_with"] = json!(["Debater C"]);
             }
             value["answers"] = open.iter().map(|id| json!({"id": id, "response": "no"})).collect();
         }
@@ -208,11 +213,41 @@ fn ids_are_shown_before_what_they_name_and_listed_by_the_schema() {
     assert_eq!(of(1, "Debater B").3, ["A0", "C0"]);
     assert_eq!(of(2, "Debater B").2, ["X1"]);
     assert_eq!(of(2, "Debater A").2, [""; 0], "the counterpoint is aimed at B");
-    assert_eq!(of(2, "Debater B").3, ["A0", "C0", "A1", "X1", "C1"]);
-    assert_eq!(of(2, "Debater A").3, ["B0", "C0", "B1", "C1"]);
+    assert_eq!(of(2, "Debater B").3, ["A0", "C0", "A1", "X1", "C1", "CR1"]);
+    assert_eq!(of(2, "Debater A").3, ["B0", "C0", "B1", "C1", "CR1"]);
+    // In round 1 Debater A was shown the first answer, which was revised in the same round.
+    assert!(of(2, "Debater B").4.contains("Could sign [C0] of Debater C."));
     assert!(of(2, "Debater B").4.contains("[X1] Debater A to Debater B: too wide Because: see"));
     assert!(of(2, "Debater B").4.contains("[A1] point of Debater A"));
-    assert!(of(2, "Debater B").4.contains("[X1]. Answer each of them in `answers`"));
+    assert!(
+        of(2, "Debater B")
+            .4
+            .contains("[X1]. Answer in `answers`, the field after `analysis`, once for each id")
+    );
+}
+
+/// Rule 10: "Ids that a seat must use are shown to it." The chair reads the ids of the final positions, and of the superseded ones
+/// those that somebody names.
+#[test]
+fn the_chair_reads_what_an_id_names() {
+    let seen = prompts(three_debaters(), &|_, phase, round| {
+        let mut value = plain(phase, round, &["minor_update"], &[(0.1, 0.9)])?;
+        if phase == "debate" {
+            value["revised_position"] = json!(format!("tabs, form {round}"));
+            value["key_points"] = json!([if round == 3 { "as [AR1] says" } else { "width" }]);
+        }
+        Some(value)
+    });
+    let chair = &seen.iter().find(|row| row.0 == "synthesis").unwrap().3;
+    for (words, count) in [
+        ("[AR1] tabs, form 1", 1),
+        ("[AR2] tabs, form 2", 1),
+        ("[AR3] tabs", 0),
+        ("Debater A [AR3]", 1),
+        ("[A0] Tabs", 1),
+    ] {
+        assert_eq!(chair.matches(words).count(), count, "{words}: {chair}");
+    }
 }
 
 /// Rule 5: "In a round that the protocol calls independent, no seat sees another's words of that round."

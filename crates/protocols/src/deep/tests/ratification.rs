@@ -29,19 +29,30 @@ fn fates(debate: &Debate) -> Vec<Fate> {
 #[test]
 fn a_debaters_own_word_outranks_the_chairs_fates() {
     use Fate::{Adopted, Minority, Refuted};
-    for (words, expected) in [
-        ([None, None, None], [Adopted, Minority, Minority]),
-        ([Some("accept"), Some("accept"), Some("accept")], [Adopted, Adopted, Refuted]),
-        ([Some("dissent"), Some("accept_with_reservations"), Some("accept")], [Minority, Adopted, Refuted]),
-        ([Some("accept"), Some("dissent"), None], [Adopted, Minority, Minority]),
+    let (accept, reserve, dissent) = (Some("accept"), Some("accept_with_reservations"), Some("dissent"));
+    for (words, expected, signed) in [
+        ([None, None, None], [Adopted, Minority, Minority], "in round 2."),
+        ([accept, accept, accept], [Adopted, Adopted, Refuted], "All debaters sign the answer."),
+        (
+            [dissent, reserve, accept],
+            [Minority, Adopted, Refuted],
+            "Two of three debaters sign the answer, one with reservations.",
+        ),
+        ([accept, dissent, None], [Adopted, Minority, Minority], "One debater signs the answer."),
+        (
+            [reserve, reserve, dissent],
+            [Adopted, Adopted, Minority],
+            "Two of three debaters sign the answer, all with reservations.",
+        ),
+        ([dissent, dissent, dissent], [Minority, Minority, Minority], "No debater signs the answer."),
     ] {
         let debate =
             ratified(DebateLimits::default(), &|label| words[usize::from(label.as_bytes()[8] - b'A')]);
         assert_eq!(fates(&debate), expected, "{words:?}");
         let outcome = debate.outcome.as_ref().unwrap();
-        let signed = outcome.verdict["signed"].as_array().unwrap();
-        assert_eq!(signed.len(), words.iter().flatten().count(), "{words:?}");
-        for word in signed {
+        let words_said = outcome.verdict["signed"].as_array().unwrap();
+        assert_eq!(words_said.len(), words.iter().flatten().count(), "{words:?}");
+        for word in words_said {
             assert_eq!(word["statement"], "My word.");
             let label = word["debater"].as_str().unwrap();
             assert_eq!(word["assent"].as_str(), words[usize::from(label.as_bytes()[0] - b'A')]);
@@ -52,8 +63,47 @@ fn a_debaters_own_word_outranks_the_chairs_fates() {
         assert_eq!(outcome.fidelity == Fidelity::Full, is_whole, "{words:?}");
         let view = Deep.view(&debate).unwrap();
         assert!(view.positions.decided.name().is_some());
+        assert!(view.headline.ending.ends_with(signed), "{}", view.headline.ending);
         let is_signed = |section: &agon_core::ReportSection| section.title == "Who signed the answer";
         assert_eq!(view.outline.body.iter().any(is_signed), words.iter().any(Option::is_some));
+    }
+}
+
+/// The report reads well whatever the debater says, and the debater reads what the chair ruled on.
+#[test]
+fn what_a_debater_says_to_the_answer_stands_in_whole_sentences() {
+    for (statement, signed, reason) in [
+        ("", "accepts the answer", "the chair adopts it: \u{6210}\u{7acb}; accepts the answer"),
+        (
+            " Gern. ",
+            "accepts the answer: Gern.",
+            "the chair adopts it: \u{6210}\u{7acb}; accepts the answer: Gern.",
+        ),
+    ] {
+        let seen = std::cell::RefCell::new(String::new());
+        let set = [("ratify", "true"), ("mode", "quick")];
+        let debate = play_unverified(brief(MODELS, &set), &|ask, phase, _| match phase {
+            "answer" => Some(json!(format!("Position of {}", ask.seat))),
+            "synthesis" => Some(json!({"answer": "Tabs.", "why": "Width.",
+                "positions": [{"statement": "Width decides.", "members": [{"debater": "A", "quote": "Position"},
+                    {"debater": "B", "quote": "Position"}, {"debater": "C", "quote": "Position"}]}],
+                "fates": [{"position": "P1", "fate": "adopted", "reason": "\u{6210}\u{7acb}\u{3002}"}]})),
+            _ => {
+                *seen.borrow_mut() = ask.prompt.user();
+                let assent = if ask.label.as_deref() == Some("Debater C") { "dissent" } else { "accept" };
+                Some(json!({"assent": assent, "statement": statement}))
+            }
+        });
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!(outcome.positions[0].reason, reason);
+        let view = Deep.view(&debate).unwrap();
+        let section = view.outline.body.iter().find(|section| section.title == "Who signed the answer");
+        let [agon_core::ReportBlock::Items(items)] = section.unwrap().blocks.as_slice() else { panic!() };
+        assert_eq!(items[0].text, signed);
+        let note = view.dissent[0].note.as_deref().unwrap();
+        assert_eq!(note.contains("Debater C says of the answer: Gern."), !statement.is_empty(), "{note}");
+        let read = seen.into_inner();
+        assert!(read.contains("under this statement:\n<<BEGIN") && read.contains("Width decides."), "{read}");
     }
 }
 

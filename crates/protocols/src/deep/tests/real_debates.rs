@@ -177,7 +177,9 @@ fn a_german_holdout_stays_in_the_dissent_even_if_the_debate_converges() {
         assert_eq!(outcome.termination, termination);
         assert_eq!(
             view.headline.ending,
-            format!("The debaters do not agree: they hold 2 positions. {ended}")
+            format!(
+                "The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that of Debater B and Debater C. {ended}"
+            )
         );
         assert!(view.positions.flips().is_empty(), "minor updates are no changes of mind");
         assert_eq!(view.positions.rounds[0].ruling.as_deref(), Some("Nein, nicht komplett."), "2:1");
@@ -189,7 +191,7 @@ fn a_german_holdout_stays_in_the_dissent_even_if_the_debate_converges() {
         let note = view.dissent[0].note.as_ref().unwrap();
         assert!(
             note.starts_with(
-                "Rejected by the chair: Ein unbedingtes Ja tr\u{e4}gt nicht. The best reason of its last argument: Es ist ein"
+                "Rejected by the chair: Ein unbedingtes Ja tr\u{e4}gt nicht. The first point of its last argument: Es ist ein"
             ),
             "{note}"
         );

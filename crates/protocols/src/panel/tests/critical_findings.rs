@@ -12,7 +12,7 @@ fn raised(said: &str) -> Outcome {
 
 fn raised_debate(said: &str) -> Debate {
     let letters: Vec<&str> = said.split(' ').collect();
-    run_brief(brief(MODELS, &[]), &|ask, _, round| {
+    run_brief(brief(MODELS, &[("fail_on", "red")]), &|ask, _, round| {
         let mut reply = plain(&[4.0], round);
         match round {
             1 if place(ask) == 0 => {
@@ -43,7 +43,9 @@ fn a_finding_is_adopted_withdrawn_or_disputed() {
     for (what, said, state, held, rounds) in [
         ("raised and left", "--- ---", "disputed", 1, 3),
         ("held and lowered", "hll ---", "disputed", 1, 3),
-        ("lowered by its own judge", "l-- ---", "withdrawn", 0, 2),
+        ("lowered by its own judge", "l-- ---", "lowered", 0, 2),
+        ("lowered by all who held it", "-ad ll-", "lowered", 0, 3),
+        ("lowered by one and withdrawn by another", "-a- lw-", "withdrawn", 0, 3),
         ("adopted by all", "-aa ---", "adopted", 3, 2),
         ("adopted by one", "-a- ---", "disputed", 2, 3),
         ("adopted late", "-ad --a", "adopted", 3, 3),
@@ -99,7 +101,7 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
     assert_eq!(entry["issue"], "[F1] no rollback");
     assert_eq!(
         entry["majority_view"],
-        "judge-1: critical; judge-2: critical. adopt it; judge-3: real, but not critical. lower it"
+        "judge-1: critical. judge-2: critical. adopt it. judge-3: real, but not critical. lower it."
     );
     assert_eq!((&entry["stakes"], &entry["recommendation"]), (&json!(null), &json!("add one")));
     assert_eq!(entry["ids"], json!(["F1", "D1"]));
@@ -126,6 +128,42 @@ fn the_headline_names_a_critical_finding() {
         assert!(why.contains(words), "{why}");
         let blocked = "The scores would be a consensus; the open critical finding [F1] prevents it.";
         assert_eq!(why.contains(blocked), said == "--- ---", "{why}");
+    }
+}
+
+/// A gate says where everybody stands in the end, who gave it up and when, and why it is open although it is NO GO.
+#[test]
+fn a_gate_shows_the_positions_at_the_end() {
+    for (said, severity, judges, remarks) in [
+        (
+            "-ad ---",
+            agon_core::GateSeverity::Critical,
+            &["judge-1", "judge-2"][..],
+            "Open: critical (judge-1, judge-2); disputed (judge-3). judge-2 adopted it in round 2.",
+        ),
+        (
+            "-ad ll-",
+            agon_core::GateSeverity::Minor,
+            &["judge-1"],
+            "Nobody holds it any more: real, but not critical (judge-1, judge-2); disputed (judge-3). judge-1 lowered it in \
+             round 3: lower it. judge-2 adopted it in round 2 and lowered it in round 3: lower it.",
+        ),
+    ] {
+        let gate = Panel.view(&raised_debate(said)).unwrap().gate.unwrap();
+        let finding = &gate.findings[0];
+        assert_eq!((finding.severity, finding.description.as_str()), (severity, "no rollback."));
+        assert_eq!(finding.remarks.join(" "), remarks);
+        assert_eq!(
+            (finding.judges.as_slice(), finding.dropped),
+            (&judges.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()[..], false)
+        );
+        let why = "The gate (`--fail-on red`) passes: the status is YELLOW, and only RED fails it.";
+        assert_eq!(
+            gate.meaning.starts_with(&format!("NO GO until [F1] is decided or fixed (YELLOW). {why} ")),
+            said == "-ad ---",
+            "{}",
+            gate.meaning
+        );
     }
 }
 
@@ -188,7 +226,7 @@ fn findings_are_numbered_in_seat_order_and_enumerated() {
     for prompt in seen.into_inner() {
         assert!(
             prompt.contains("- [F1] finding: one")
-                && prompt.contains("- Critical finding [F2]: held by judge-1, judge-3;")
+                && prompt.contains("- Critical finding [F2]: critical (judge-1, judge-3);")
         );
     }
 }
@@ -247,18 +285,18 @@ fn a_position_on_findings_that_became_one_counts_for_all() {
     let asked = asked.into_inner();
     assert!(asked.contains("take one position on each of [F1], and"), "{asked}");
     assert!(
-        asked.contains("- Critical finding [F1] (the same as [F2], which it replaces): held by judge-3;"),
+        asked.contains("- Critical finding [F1] (the same as [F2], which it replaces): critical (judge-3);"),
         "{asked}"
     );
     let finding = &outcome.verdict["critical_findings"][0];
-    assert_eq!((&finding["state"], &finding["held_by"]), (&json!("withdrawn"), &json!([])));
+    assert_eq!((&finding["state"], &finding["held_by"]), (&json!("lowered"), &json!([])));
     let given_up = &outcome.positions[2];
     assert_eq!(given_up.fate, Fate::Refuted, "who gives up its critical finding gives up its first position");
     assert_eq!(
         given_up.reason,
-        "given up: its finding [F2] is now real, but not critical. so; its score stayed at 4"
+        "its score stayed at 4.0. Its finding [F2] is now real, but not critical. so."
     );
-    assert_eq!(outcome.positions[1].reason, "its judge is in the consensus; its score stayed at 4");
+    assert_eq!(outcome.positions[1].reason, "its judge is in the consensus; its score stayed at 4.0");
 }
 
 /// Findings below CRITICAL have ids of their own, so that judges can answer them and say what they are the same as.

@@ -67,7 +67,7 @@ fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
     assert_eq!(verdict["user_attention_needed"].as_array().unwrap().len(), 1);
     let attention = &verdict["user_attention_needed"][0];
     assert_eq!(attention["issue"], "[F1] no rollback");
-    assert_eq!(attention["majority_view"], "judge-1: critical; judge-2: no position; judge-3: no position");
+    assert_eq!(attention["majority_view"], "judge-1: critical. judge-2: no position. judge-3: no position.");
     assert!(attention["minority_view"].is_null());
     assert!(outcome.dissent.is_empty(), "nobody is in a minority");
 }
@@ -114,7 +114,7 @@ fn five_and_seven_judges_need_more_than_half() {
     assert_eq!(outcome.verdict["minority_judges"], json!(["judge-1", "judge-6", "judge-7"]));
 }
 
-/// Open disputes have the views of both sides and what is at stake. Only flagged ones need the person.
+/// Open points have the views of both sides and what is at stake. The person reads all of them, flagged or not.
 #[test]
 fn user_attention_has_the_views_of_both_sides() {
     let outcome = run(&[], &|ask, _, round| {
@@ -139,16 +139,17 @@ fn user_attention_has_the_views_of_both_sides() {
         Some(said)
     });
     let entries = outcome.verdict["user_attention_needed"].as_array().unwrap();
-    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert_eq!(entries.len(), 4, "{entries:?}");
     assert_eq!(entries[0]["issue"], "Is one retry enough?");
-    assert_eq!(entries[0]["majority_view"], "judge-1: one is enough");
-    assert_eq!(entries[0]["minority_view"], "judge-3: three are needed");
-    assert_eq!(entries[0]["stakes"], "judge-1: one is enough is wrong; judge-3: three are needed is wrong");
-    assert_eq!(entries[1]["majority_view"], "the other view (as judge-3 puts it)");
-    assert_eq!(entries[1]["recommendation"], json!(null), "nobody recommends anything about it");
-    assert_eq!(entries[2]["issue"], "The overall score");
-    assert_eq!(entries[2]["minority_view"], "2 (judge-3)");
-    assert_eq!(entries[2]["stakes"], "the majority's weighted score is GREEN, the minority's RED");
+    assert_eq!(entries[0]["majority_view"], "judge-1: one is enough.");
+    assert_eq!(entries[0]["minority_view"], "judge-3: three are needed.");
+    assert_eq!(entries[0]["stakes"], "judge-1: one is enough is wrong. judge-3: three are needed is wrong.");
+    assert_eq!(entries[1]["issue"], "colour of the page");
+    assert_eq!(entries[2]["majority_view"], json!(null), "a paraphrase of the other side is nobody's view");
+    assert_eq!(entries[2]["recommendation"], json!(null), "nobody recommends anything about it");
+    assert_eq!(entries[3]["issue"], "The overall score");
+    assert_eq!(entries[3]["minority_view"], "2.0 (judge-3)");
+    assert_eq!(entries[3]["stakes"], "The majority's weighted score is GREEN, the minority's RED.");
     let same = scored(&[], &[&[2.0], &[2.2], &[2.9]]);
     assert_eq!(same.verdict["verdict_type"], "majority");
     assert_eq!(

@@ -77,6 +77,7 @@ fn findings_are_one_by_equality_or_declaration_and_never_by_words() {
 
 /// "a finding's `evidence` is a location or a verbatim quote, verified; otherwise it is marked `unverified` in every output".
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases")]
 fn evidence_is_a_line_or_a_quote_of_the_files() {
     let files = [
         ("plan.md", "# Plan\n\nMove the jobs to the queue.\nNobody is on call."),
@@ -93,10 +94,14 @@ fn evidence_is_a_line_or_a_quote_of_the_files() {
         ("Move the jobs to the queue.", true),
         ("3 | Move the jobs to the queue.", true),
         ("move the JOBS", true),
+        ("the queue. Nobody is", true),
         ("„Die Löschung ist endgültig“", true),
         ("消息可能丢失", true),
         ("plan.md:4 \"Nobody is on call\"", true),
         ("plan.md, Queue: \"Move the jobs\"", true),
+        ("\"Nobody is on call\" (plan.md:4)", true),
+        ("\"Move the jobs\" and \"on call\"", true),
+        ("plan.md:3 \"Move the jobs\", plan.md:4 \"on call\"", true),
         ("", false),
         ("...", false),
         ("plan.md", false),
@@ -108,6 +113,9 @@ fn evidence_is_a_line_or_a_quote_of_the_files() {
         ("The deletion is final", false),
         ("消息不会丢失", false),
         ("plan.md:4 \"Somebody is on call\"", false),
+        ("plan.md:3 \"Nobody is on call\"", false),
+        ("plan.md:99 \"Nobody is on call\"", false),
+        ("other.md:4 \"Nobody is on call\"", false),
         ("\"Die Löschung ist vorläufig\"", false),
     ] {
         let mut brief = testing::brief(&Panel, request(&files, MODELS, &[]).unwrap()).unwrap();
@@ -135,7 +143,16 @@ fn evidence_is_a_line_or_a_quote_of_the_files() {
         assert_eq!(record["key_claims"][0].get("unverified").is_none(), is_verified, "{evidence}");
         assert_eq!(!view.headline.why.unwrap().contains("(evidence unverified)"), is_verified, "{evidence}");
         assert_eq!(!format!("{:?}", view.outline).contains("(unverified)"), is_verified, "{evidence}");
-        assert_eq!(!view.gate.unwrap().findings[0].unverified, is_verified, "{evidence}");
+        let gate = view.gate.unwrap();
+        assert_eq!(!gate.findings[0].unverified, is_verified, "{evidence}");
+        assert_eq!(gate.findings[0].line.is_some(), is_verified, "a quote has a line, too: {evidence}");
+        let lines = (gate.findings[0].line, gate.findings[0].end_line);
+        match evidence {
+            "消息可能丢失" => assert_eq!(lines, (Some(2), None)),
+            "\"Nobody is on call\" (plan.md:4)" => assert_eq!(lines, (Some(4), None)),
+            "the queue. Nobody is" => assert_eq!(lines, (Some(3), Some(4))),
+            _ => {}
+        }
         let marks = seen.borrow().matches("unverified: true").count();
         assert_eq!(
             marks,
@@ -157,6 +174,10 @@ fn a_change_is_evidenced_by_ids_and_lines_and_never_by_words() {
         ("docs/queue-plan.md:3 says so", &["docs/queue-plan.md:3"], false),
         ("siehe (docs/queue-plan.md:3).", &["docs/queue-plan.md:3"], false),
         ("[A1] was mine", &[], true),
+        ("\"Move the jobs to the queue\" is what it says", &["docs/queue-plan.md:3"], false),
+        ("[F1]; „move the JOBS“ steht da, docs/queue-plan.md:3", &["[F1]", "docs/queue-plan.md:3"], true),
+        ("「Move the jobs」说明了这一点", &["docs/queue-plan.md:3"], false),
+        ("\"Move the jobs back\" is what it says", &[], false),
         ("judge-2 is right about line 3", &[], false),
         ("judge-2's argument was more nuanced than mine", &[], false),
         ("Das Argument von judge-2 war differenzierter", &[], false),
@@ -187,11 +208,22 @@ fn a_change_is_evidenced_by_ids_and_lines_and_never_by_words() {
             "{reason}"
         );
         assert_eq!(flip.reason.as_deref(), Some(reason));
+        let missing = |what: &str| format!("{what}, which is not in the files");
+        let unverified = match reason {
+            "[A1] was mine" => vec!["[A1], which is its own".to_owned()],
+            "\"Move the jobs back\" is what it says" => vec![missing("\"Move the jobs back\"")],
+            "docs/queue-plan.md:99 and nowhere.md:1" => vec![missing("docs/queue-plan.md:99")],
+            "[F9] and [D77] of another debate" => {
+                ["[F9]", "[D77]"].map(|id| format!("{id}, which does not exist")).to_vec()
+            }
+            _ => Vec::new(),
+        };
+        assert_eq!(flip.unverified, unverified, "{reason}");
         let verdict = &debate.outcome.as_ref().unwrap().verdict;
         assert_eq!(verdict["verdict_type"], "consensus");
         assert_eq!(verdict["confidence"], if has_id { "HIGH" } else { "MEDIUM" }, "{reason}");
         assert_eq!(
-            verdict["user_attention_needed"].to_string().contains("judge-1 moved its score from 2 to 4"),
+            verdict["user_attention_needed"].to_string().contains("judge-1 moved its score from 2.0 to 4.0"),
             !has_id,
             "{reason}"
         );
@@ -244,6 +276,30 @@ fn a_change_without_a_reason_is_evidenced_by_a_concession_only() {
     }
 }
 
+/// A point that a judge itself left open moves it as little as its own claims.
+#[test]
+fn a_dispute_of_its_own_evidences_no_change() {
+    let debate = run_brief(brief(MODELS, &[]), &|ask, _, round| {
+        let mut said = plain([&[2.0, 2.0, 2.4][..], &[4.0], &[5.0]][place(ask)], round);
+        said["dimension_scores"] = dimensions(3.0);
+        match (round, place(ask)) {
+            (2, 0 | 1) => {
+                let topic = format!("point of {}", ask.seat);
+                said["unresolved_disputes"] =
+                    json!([{"topic": topic, "my_view": "yes", "with_judge": "judge-3"}]);
+            }
+            (3, 0) => said["change_reason"] = json!("[D1] and [D2]"),
+            _ => {}
+        }
+        Some(said)
+    });
+    let flips = Panel.view(&debate).unwrap().positions.flips();
+    assert_eq!(
+        (flips[0].cited.join(""), flips[0].unverified.join("")),
+        ("[D2]".into(), "[D1], which is its own".into())
+    );
+}
+
 /// The figures of the disputes of a debate: resolved, remaining, agreements formed.
 fn evolution(with: &dyn Fn(u32, usize, &mut Value)) -> [u64; 3] {
     let outcome = run(&[], &|ask, _, round| {
@@ -276,7 +332,14 @@ fn disputes_are_counted_by_id() {
         |said: &mut Value, id: &str| said["concessions_made"] = json!([{"point": "so be it", "about": id}]);
     let (weeks, wochen) = ("Are nine weeks enough?", "Reichen neun Wochen?");
     type Play<'a> = &'a dyn Fn(u32, usize, &mut Value);
-    let cases: [(&str, Play<'_>, [u64; 3]); 15] = [
+    let accept = |said: &mut Value| {
+        said["agreements"] = json!([{"with_judge": "judge-3", "on_point": "a part of it", "about": "A3"}])
+    };
+    let dispute = |said: &mut Value| {
+        open(said, weeks, "yes", "judge-3");
+        said["unresolved_disputes"][0]["about"] = json!("A3");
+    };
+    let cases: [(&str, Play<'_>, [u64; 3]); 19] = [
         ("nothing", &|_, _, _| {}, [0, 0, 0]),
         (
             "a dimension apart to the end",
@@ -400,6 +463,57 @@ fn disputes_are_counted_by_id() {
             [1, 0, 1],
         ),
         (
+            "a claim contested by one and accepted by another, conceded by the first",
+            &|round, place, said| match (round, place) {
+                (2, 0) => {
+                    open(said, weeks, "yes", "judge-3");
+                    said["unresolved_disputes"][0]["about"] = json!("A3");
+                }
+                (2, 1) => {
+                    said["agreements"] = json!([{"with_judge": "judge-3", "on_point": "it", "about": "A3"}])
+                }
+                (3, 0) => concede(said, "D1"),
+                _ => {}
+            },
+            [1, 0, 1],
+        ),
+        (
+            "a claim accepted in part by the judge who disputes the rest",
+            &|round, place, said| {
+                if (round, place) == (2, 0) {
+                    dispute(said);
+                    accept(said);
+                }
+            },
+            [0, 1, 0],
+        ),
+        (
+            "the same, accepted by another and given up by its judge",
+            &|round, place, said| match (round, place) {
+                (2, 0) => {
+                    dispute(said);
+                    accept(said);
+                }
+                (2, 1) => accept(said),
+                (3, 0) => {
+                    said["unresolved_disagreements"] = json!([{"issue": weeks, "my_final_view": "yes", "with_judge": "judge-3", "about": "A3"}])
+                }
+                (3, 2) => concede(said, "A3"),
+                _ => {}
+            },
+            [1, 0, 1],
+        ),
+        (
+            "given up by both sides in the same round",
+            &|round, place, said| match (round, place) {
+                (2, 0) => dispute(said),
+                (3, 0) => concede(said, "D1"),
+                (3, 2) => concede(said, "A3"),
+                _ => {}
+            },
+            [1, 0, 1],
+        ),
+        (
             "the same topic in equal words from both sides, given up by one",
             &|round, place, said| match (round, place) {
                 (2, 0) => open(said, "新方案够吗？", "够", "judge-3"),
@@ -431,6 +545,84 @@ fn disputes_are_counted_by_id() {
     assert_eq!(declared, [0, 1, 0], "both raisers declare it the same");
 }
 
+/// What a judge last says of a claim or a lesser finding counts, and what it does not mention stays as it was.
+#[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases")]
+fn the_last_word_on_a_point_counts() {
+    let point = |list: &str, about: &str, with: &str| {
+        let (list, entry) = (
+            list.to_owned(),
+            json!([{"with_judge": with, "on_point": "it", "topic": "it", "issue": "it",
+            "point": "it", "about": about}]),
+        );
+        move |said: &mut Value| said[&list] = entry.clone()
+    };
+    let agree = |with: &str| point("agreements", "L1", with);
+    let reject = point("disagreements", "L1", "judge-3");
+    let concede = |about: &str| point("concessions_made", about, "");
+    let open = |with: &str| point("unresolved_disputes", "L1", with);
+    let last = |about: &str, with: &str| point("unresolved_disagreements", about, with);
+    let none = |_: &mut Value| {};
+    type Change<'a> = &'a dyn Fn(&mut Value);
+    // What judge-1 and judge-3, who raised it, say in rounds 2 and 3.
+    let again = |said: &mut Value| {
+        said["critical_findings"] = json!([{"finding": "no tests", "severity": "HIGH"}]);
+    };
+    let cases: [(&str, [Change<'_>; 2], [Change<'_>; 2], &str); 11] = [
+        ("nobody says anything", [&none, &none], [&none, &none], ""),
+        ("accepted", [&agree("judge-3"), &none], [&none, &none], "accepted by judge-1"),
+        ("rejected, and silent then", [&reject, &none], [&none, &none], "rejected by judge-1"),
+        ("rejected, then conceded", [&reject, &none], [&concede("L1"), &none], "accepted by judge-1"),
+        (
+            "accepted, then contested",
+            [&agree("judge-3"), &none],
+            [&last("L1", "judge-3"), &none],
+            "rejected by judge-1",
+        ),
+        ("given up in round 2", [&none, &agree("judge-1")], [&none, &none], "given up by judge-3"),
+        (
+            "given up in round 3",
+            [&reject, &none],
+            [&none, &concede("L1")],
+            "rejected by judge-1; given up by judge-3",
+        ),
+        (
+            "given up by both who raised it, the second in seat order first",
+            [&again, &none],
+            [&concede("L1"), &concede("L1")],
+            "given up by judge-1, judge-3",
+        ),
+        (
+            "given up by the dispute",
+            [&open("judge-3"), &none],
+            [&none, &concede("D1")],
+            "rejected by judge-1; given up by judge-3",
+        ),
+        ("the dispute conceded", [&open("judge-3"), &none], [&concede("D1"), &none], "accepted by judge-1"),
+        (
+            "defended by its raiser",
+            [&open("judge-3"), &none],
+            [&none, &last("D1", "judge-1")],
+            "rejected by judge-1",
+        ),
+    ];
+    for (what, second, third, words) in cases {
+        let outcome = run(&[], &|ask, _, round| {
+            let mut said = plain([&[4.0][..], &[4.0], &[3.0]][place(ask)], round);
+            match (round, place(ask)) {
+                (1, 2) => said["critical_findings"] = json!([{"finding": "no tests", "severity": "HIGH"}]),
+                (2 | 3, 0 | 2) => [second, third][round as usize - 2][place(ask) / 2](&mut said),
+                _ => {}
+            }
+            Some(said)
+        });
+        let finding = &outcome.verdict["other_findings"][0];
+        let stands = crate::panel::findings::PointStands::deserialize(finding).unwrap();
+        assert_eq!(stands.words().collect::<Vec<_>>().join("; "), words, "{what}");
+        assert_eq!(finding["action_required"], !what.starts_with("given up"), "{what}");
+    }
+}
+
 /// "when a judge sets it (a field of every round)", under every verdict.
 #[test]
 fn a_request_for_attention_is_kept_under_every_verdict() {
@@ -455,40 +647,42 @@ fn a_request_for_attention_is_kept_under_every_verdict() {
     }
 }
 
-const REAL: &str = include_str!("account_deletion.json");
-
-/// The real debate. `declare` adds what the judges of the first edition could only say in words.
-fn real(declare: bool) -> Outcome {
-    let real: Value = serde_json::from_str(REAL).unwrap();
-    let files: Vec<(&str, &str)> = real["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|f| (f["path"].as_str().unwrap(), f["text"].as_str().unwrap()))
-        .collect();
+/// A real debate, with the answers as `change` changes them.
+pub(super) fn played(log: &str, change: &dyn Fn(&Ask, u32, &mut Value)) -> Debate {
+    let log: Value = serde_json::from_str(log).unwrap();
+    let files = log["files"].as_array().unwrap().iter();
+    let files: Vec<(&str, &str)> =
+        files.map(|f| (f["path"].as_str().unwrap(), f["text"].as_str().unwrap())).collect();
     let brief = testing::brief(&Panel, request(&files, MODELS, &[]).unwrap()).unwrap();
-    run_brief(brief, &|ask, phase, round| {
-        let mut replies = real["replies"].as_array().unwrap().iter();
-        let reply =
-            replies.find(|reply| reply["seat"] == ask.seat.as_str() && reply["phase"] == phase).unwrap();
-        let mut said = reply["reply"].clone();
+    let answer = |ask: &Ask, phase: &str, round: u32| {
+        let mut replies = log["replies"].as_array().unwrap().iter();
+        let reply = replies.find(|reply| reply["seat"] == ask.seat.as_str() && reply["phase"] == phase);
+        let mut said = reply.map_or_else(|| summed_up(ask), |reply| reply["reply"].clone());
+        change(ask, round, &mut said);
+        Some(said)
+    };
+    testing::run(&Panel, brief, &answer).1
+}
+
+/// The first real debate. `declare` adds what its judges could only say in words.
+fn real(declare: bool) -> Outcome {
+    let debate = played(include_str!("account_deletion.json"), &|_, round, said| {
         if declare && round > 1 {
             // What is one after round 2 is not declared again.
             if round == 2 {
                 said["same_as"] = json!([["F1", "F2"]]);
             }
+            // Nor is it asked about under two ids.
+            if let (3, Some(positions)) = (round, said["critical_positions"].as_array_mut()) {
+                positions.retain(|position| position["finding_id"] != "F2");
+            }
             for list in ["unresolved_disputes", "unresolved_disagreements"] {
-                said[list]
-                    .as_array_mut()
-                    .into_iter()
-                    .flatten()
-                    .for_each(|entry| entry["about"] = json!("F3"));
+                let entries = said[list].as_array_mut().into_iter().flatten();
+                entries.for_each(|entry| entry["about"] = json!("F3"));
             }
         }
-        Some(said)
-    })
-    .outcome
-    .unwrap()
+    });
+    debate.outcome.unwrap()
 }
 
 /// "Three judges; F1 and F2 are the same problem, as all three say; several disputes are settled in rounds 2 and 3."

@@ -34,9 +34,9 @@ fn each_round_has_its_scores_and_its_ruling() {
     assert_eq!(
         rounds,
         [
-            (1, vec!["2", "4", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
-            (2, vec!["3", "4", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
-            (3, vec!["4", "4", "4.25"], Some("GO (GREEN) by consensus")),
+            (1, vec!["2.0", "4.0", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
+            (2, vec!["3.0", "4.0", "4.5"], Some("GO WITH CHANGES (YELLOW) by majority")),
+            (3, vec!["4.0", "4.0", "4.25"], Some("GO (GREEN) by consensus")),
         ]
     );
     assert_eq!(
@@ -46,6 +46,10 @@ fn each_round_has_its_scores_and_its_ruling() {
     assert_eq!(stands.rounds[2].stands[2].value, Some(4.25));
     let nudged = held(&[&[3.0, 3.1], &[3.5], &[2.1]], AS_IT_IS);
     assert_eq!(nudged.decided.name(), nudged.rounds[0].ruling.as_deref(), "a tenth is no other verdict");
+    // The dissenter is another judge after round 3, and the verdict is the same.
+    let other = held(&[&[3.2, 3.0], &[4.1, 4.1, 3.7], &[2.2, 2.2, 3.2]], AS_IT_IS);
+    assert_eq!(other.rounds[0].ruling.as_deref(), Some("GO WITH CHANGES (YELLOW) by majority"));
+    assert_eq!(other.decided.name(), other.rounds[0].ruling.as_deref());
     let finding = held(&[&[3.5], &[3.5], &[3.5]], &|ask, round, said| match (round, place(ask)) {
         (1, 0) => {
             said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]);
@@ -83,9 +87,9 @@ fn a_score_can_move_toward_the_others_or_away() {
     assert_eq!(
         seen,
         [
-            (2, "judge-1", "2", "3", Some(true)),
-            (3, "judge-1", "3", "1", Some(false)),
-            (3, "judge-3", "4", "4.5", Some(false))
+            (2, "judge-1", "2.0", "3.0", Some(true)),
+            (3, "judge-1", "3.0", "1.0", Some(false)),
+            (3, "judge-3", "4.0", "4.5", Some(false))
         ]
     );
     let tiny = held(&[&[2.001, 2.002], &[4.0], &[5.0]], AS_IT_IS);
@@ -101,7 +105,7 @@ fn an_absent_judge_keeps_its_score() {
     }));
     let seats: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.seat.as_str()).collect();
     assert_eq!(seats, ["judge-1", "judge-3", "judge-4", "judge-5"]);
-    assert_eq!((positions(&stands.rounds[1])[0], &stands.rounds[1].stands[0].change), ("2", &None));
+    assert_eq!((positions(&stands.rounds[1])[0], &stands.rounds[1].stands[0].change), ("2.0", &None));
     let alone = history(&run_brief(brief(MODELS, &[]), &|ask, _, round| {
         (round == 1 || place(ask) == 0).then(|| plain(&[2.0 + 1.5 * place(ask) as f64, 3.0], round))
     }));

@@ -62,20 +62,19 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "word-of-2-in-1",
                 "- [F1] finding: no rollback",
                 "## What Stands Between the Judges and Consensus",
-                "They are 3 apart; consensus needs 0.5 or less.",
-                "- [D1] `problem_understanding`: judge-1 2, judge-2 3, judge-3 5. They are 3 apart; consensus needs 1 or less.",
-                "- Critical finding [F1]: held by judge-3; no position yet from judge-1, judge-2.",
+                "They are 3.0 apart; consensus needs 0.5 or less.",
+                "- [D1] `problem_understanding`: judge-1 2.0, judge-2 3.0, judge-3 5.0. They are 3.0 apart; consensus needs 1.0 or less.",
+                "- Critical finding [F1]: critical (judge-3); no position (judge-1, judge-2).",
                 "## Round 2: Rebuttal",
-                "The ids `[D1]` and so on name dimensions",
-                "it stays open, whatever the scores, until one side gives it up",
-                "take one position on each of [F1], and say why: `hold`",
-                "`CRITICAL` (carried out as the files stand, it fails or does serious harm, whenever that shows), `HIGH`",
-                "Where `CRITICAL` and `HIGH` both fit, it is `CRITICAL`.",
+                "The ids `[D1]` and so on name disputes; so far these are dimensions",
+                "stays open, whatever the scores, until one side gives it up",
+                "take one position on each of [F1], and say why.",
+                "`CRITICAL` (carried out as written, the work fails or does serious harm, at once or later), `HIGH` (it neither",
                 "## Updated Position",
                 "### Points I Accept",
                 "### Points I Reject",
                 "### My Revised Assessment",
-                "Your `previous_score` is 2.0; your dimensions are `problem_understanding` 2,",
+                "Your `previous_score` is 2.0; your dimensions are `problem_understanding` 2.0,",
                 "\"unresolved_disputes\"",
             ],
         ),
@@ -87,9 +86,11 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "word-of-1-in-2",
                 "## What Stands Between the Judges and Consensus",
                 "## Round 3: Final Position",
-                "scores do not settle it",
-                "A finding is critical if, carried out as the files stand, it fails or does serious harm, whenever that shows.",
+                "What you do not mention stays as you last said it.",
+                "the id of your own claim or of your own finding below CRITICAL gives that up",
+                "It is critical if, carried out as written, the work fails or does serious harm, at once or later.",
                 "## Final Assessment",
+                "A change of 1.0 or more needs an id",
                 "Your score now is 2.0",
                 "\"concessions_made\"",
             ],
@@ -254,9 +255,9 @@ fn words_of_the_person_reach_every_judge_as_instructions() {
     }
 }
 
-/// Rule 16 in the schema, too: scores come last. The example has every field that the schema asks for, and fits it.
+/// Rule 16 in the schema, too: scores come last. The example has every field that the schema asks for, and suggests no choice.
 #[test]
-fn scores_come_last_and_the_example_fits_the_schema() {
+fn scores_come_last_and_the_example_has_every_field_and_no_choice() {
     fn same_fields(example: &Value, schema: &Value, path: &str) {
         if let (Some(shown), Some(asked)) = (example.as_object(), schema["properties"].as_object()) {
             assert!(shown.keys().eq(asked.keys()), "{path}: {example}");
@@ -270,8 +271,11 @@ fn scores_come_last_and_the_example_fits_the_schema() {
         let text = ask.prompt.user();
         let example = text.rsplit("```json\n").next().unwrap().split("\n```").next().unwrap();
         let example: Value = serde_json::from_str(example).unwrap();
-        assert!(jsonschema::is_valid(schema, &example), "{example}");
         same_fields(&example, schema, "reply");
+        let shown = example.to_string();
+        for id in ["[\"A1\"", "\"about\":\"F", "\"about\":\"A", "\"lower\"", "\"SHOULD\"", "\"HIGH\""] {
+            assert!(!shown.contains(id), "{id} would lead: {shown}");
+        }
         if ask.seat == RAPPORTEUR {
             assert!(
                 ask.prompt.system.contains("You are the rapporteur")
@@ -282,12 +286,10 @@ fn scores_come_last_and_the_example_fits_the_schema() {
         let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
         let score = ["overall_score", "new_score", "final_score"][round as usize - 1];
         assert!(fields.iter().position(|key| *key == score).unwrap() + 2 >= fields.len(), "{fields:?}");
+        assert!(fields.iter().any(|key| *key == "answer_to_question"), "{fields:?}");
         assert!(
             !ask.prompt.system.contains("You are the rapporteur") && text.contains("answer to the question")
         );
-        if round == 2 {
-            assert_eq!(replies::check_rebuttal(&example, example["previous_score"].as_f64()), Ok(()));
-        }
         let mut said = plain([&[3.0][..], &[4.0], &[5.0]][place(ask)], round);
         if round == 1 {
             said["critical_findings"] =
@@ -297,7 +299,7 @@ fn scores_come_last_and_the_example_fits_the_schema() {
     });
 }
 
-/// The ids of an example that stand together could name one thing, and are others' where there are any.
+/// What ids stand for, which are one, and that the example names none of them.
 #[test]
 fn prompts_show_what_ids_stand_for_and_which_are_one() {
     let seen = RefCell::new(BTreeMap::<(u32, String), String>::new());
@@ -308,21 +310,16 @@ fn prompts_show_what_ids_stand_for_and_which_are_one() {
     let seen = seen.into_inner();
     let text = |round: u32, seat: &str| seen[&(round, seat.to_owned())].as_str();
     for (round, seat, wanted) in [
-        (2, "judge-1", "\"same_as\":[[\"F1\",\"L3\"]]"),
-        (2, "judge-3", "\"same_as\":[[\"L1\",\"L3\"]]"),
+        (2, "judge-1", "\"same_as\":[[\"F1|L1|L2|L3|L4\"]]"),
         (
             2,
             "judge-1",
-            "\"with_judge\":\"judge-3\",\"on_point\":\"...\",\"strengthening_evidence\":\"...\",\"impact_on_my_position\":\"...\",\"about\":\"A3\"",
+            "\"with_judge\":\"judge-2|judge-3\",\"on_point\":\"...\",\"strengthening_evidence\":\"...\",\"impact_on_my_position\":\"...\",\"about\":\"...\"",
         ),
-        (
-            3,
-            "judge-1",
-            "- [D2] A point that a judge left unresolved. The views stand above under this id.\n<<BEGIN ",
-        ),
+        (3, "judge-1", "- [D2] An unresolved point. More on it above, under [D2]:\n<<BEGIN "),
         (3, "judge-1", " D2>>\njudge-3: an old topic\n<<END "),
         (3, "judge-1", "Already one, and named by the first id: [F1], [L1]; [L2], [L3]."),
-        (3, RAPPORTEUR, "[F1] no rollback. Critical: judge-2, judge-3. Not critical: judge-1.\n"),
+        (3, RAPPORTEUR, "[F1] no rollback. Critical: judge-2, judge-3. Real, but not critical: judge-1.\n"),
         (3, RAPPORTEUR, "The majority and the minority are sides in the overall scores alone"),
         (3, RAPPORTEUR, "\n[F1] critical. Nobody met it. On \"a new topic\": a new view\n"),
     ] {
@@ -355,6 +352,7 @@ fn every_field_is_a_question_and_analysis_comes_first() {
         let schema = &ask.schema.as_ref().unwrap().json;
         check(schema, &format!("round {round}"));
         assert_eq!(schema["properties"].as_object().unwrap().keys().next().unwrap(), "analysis");
+        assert!(schema["properties"].get("answer_to_question").is_none(), "nobody asks anything");
         Some(plain([&[2.0][..], &[3.0], &[5.0]][place(ask)], round))
     });
 }

@@ -107,7 +107,25 @@ fn only_words_with_a_verified_quote_count() {
             agon_core::Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
         };
         let records = agon_core::play::play(&Panel, open, &mut answer, &mut |_| {}).unwrap();
-        let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+        let debate = Debate::from_records(&records).unwrap();
+        let view = Panel.view(&debate).unwrap();
+        let outcome = debate.outcome.unwrap();
+        // The transcript marks what does not verify, and the report says how many.
+        let failed = view.citable.iter().filter(|text| text.remark == Some("does not verify"));
+        assert!(failed.clone().all(|text| (text.seat.as_str(), text.round) == (RAPPORTEUR, 1)), "{what}");
+        let kept = outcome.verdict["opinion_quotes"].as_array().unwrap().len();
+        assert_eq!(failed.count() + kept, quotes.len(), "{what}");
+        let told =
+            format!("{:?}", view.outline).contains(" 1 of its 2 quotes did not verify and was left out.");
+        assert_eq!(told, what == "one true, one made up");
+        // Whoever quotes exactly and names the wrong judge is not told to quote exactly.
+        let fault_text = match &fault {
+            Some(ReplyFault::Unverified(text)) => text.as_str(),
+            _ => "",
+        };
+        let is_wrong_judge = what == "a quote of another judge";
+        assert_eq!(fault_text.contains("words of judge-1, not of judge-2"), is_wrong_judge, "{fault_text}");
+        assert!(!is_wrong_judge || !fault_text.contains('"'), "{fault_text}");
         let text = outcome.verdict["balanced_assessment"].as_str().unwrap();
         assert_eq!(fault.is_none(), is_clean, "{what}: {fault:?}");
         assert!(!matches!(fault, Some(ReplyFault::Invalid(_))), "{what}: never an absence");
@@ -159,4 +177,24 @@ fn items_are_put_together_by_their_ids() {
     let levels: Vec<&str> =
         two.as_array().unwrap().iter().map(|r| r["consensus_level"].as_str().unwrap()).collect();
     assert_eq!(levels, ["majority", "minority"]);
+}
+
+/// It knows what was judged, every open item with everybody's words for it, and of each judge the last view only.
+#[test]
+fn it_reads_what_is_open_and_no_view_that_was_given_up() {
+    let asked = std::cell::RefCell::new(String::new());
+    super::meaning::played(include_str!("blood_bank.json"), &|ask, _, _| {
+        *asked.borrow_mut() = ask.prompt.user();
+    });
+    let asked = asked.into_inner();
+    for wanted in [
+        "title>>\nPlan: new temperature sensors",
+        "The same in other words: Cutover is a leap with no net",
+        "Critical: judge-1, judge-3. Real, but not critical: judge-2.",
+        "[D7] Is one sensor at the warmest point enough?",
+        "[F1] critical. Still no step back",
+    ] {
+        assert!(asked.contains(wanted), "{wanted}: {asked}");
+    }
+    assert!(!asked.contains("Validation under QP-17 with a signed report is the test"), "{asked}");
 }

@@ -124,7 +124,8 @@ fn template_of_the_rebuttal_statement() {
             "their_argument",
             "my_counterargument",
             "my_evidence",
-            "their_evidence_weakness"
+            "their_evidence_weakness",
+            "unverified"
         ]
     );
     assert_eq!(
@@ -160,7 +161,7 @@ fn template_of_the_final_statement() {
         ]
     );
     assert_eq!(record["is_final"], true);
-    assert_eq!(keys(&record["key_points_maintained"][0]), ["point", "reason", "evidence"]);
+    assert_eq!(keys(&record["key_points_maintained"][0]), ["point", "reason", "evidence", "unverified"]);
     assert_eq!(keys(&record["concessions_made"][0]), ["point", "convinced_by", "impact"]);
     assert_eq!(
         keys(&record["unresolved_disagreements"][0]),
@@ -203,7 +204,7 @@ fn template_of_the_consensus_verdict() {
     assert_eq!(
         record["other_findings"],
         json!([{"finding": "tests are thin", "priority": "HIGH", "source_judges": ["judge-1", "judge-2", "judge-3"],
-            "action_required": true, "id": "L1", "unverified": true}])
+            "action_required": true, "id": "L1", "unverified": true, "evidence": "line 2"}])
     );
     assert_eq!(
         record["recommendations"][0],

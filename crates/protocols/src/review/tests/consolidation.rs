@@ -217,8 +217,8 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
         ("judge-5", "PASS", "WARN"),
     ];
     let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
-    let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
-    let moved = format!("its judge moved to WARN in round 2: {EVIDENCE}; the verdict is FAIL");
+    let refuted = format!("the judge gave it up in round 2: {EVIDENCE}");
+    let moved = format!("the judge moved to WARN in round 2: {EVIDENCE}; the verdict is FAIL");
     let held = "held to the end; the worst verdict counts, which is FAIL";
     assert_eq!(
         fates(&outcome),
@@ -237,23 +237,43 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
     );
 }
 
-/// A verdict given up without evidence is refuted with that remark; a reverted change gave nothing up.
+/// A verdict given up without evidence is told with that remark, and nobody whose change was reverted "held to the end". The dissent
+/// is what the judge holds at the end.
 #[test]
-fn a_weak_flip_refutes_the_first_verdict_and_a_reverted_one_does_not() {
-    for (set, fate, words) in [
-        (&[DEBATE][..], Fate::Refuted, "without evidence that could be verified (a weak flip)"),
-        (&[DEBATE, STRICT], Fate::Minority, "held to the end"),
+fn a_weak_flip_is_told_in_the_fate_of_the_first_verdict() {
+    let weak = "without evidence that could be verified (a weak flip)";
+    let moved = |to: &str| format!("the judge moved to {to} in round 2 {weak}");
+    let given_up = format!("the judge gave it up in round 2 {weak}");
+    for (set, [r1, r2], fate, reason, dissent) in [
+        (&[DEBATE][..], ["PASS", "FAIL"], Fate::Refuted, given_up.clone(), None),
+        (&[DEBATE, STRICT], ["PASS", "FAIL"], Fate::Refuted, format!("{given_up}, so PASS counts"), None),
+        (
+            &[DEBATE, STRICT],
+            ["WARN", "PASS"],
+            Fate::Minority,
+            format!("{}, so WARN counts; the verdict is FAIL", moved("PASS")),
+            Some("PASS: It is a PASS now."),
+        ),
+        (
+            &[DEBATE, STRICT],
+            ["FAIL", "WARN"],
+            Fate::Adopted,
+            format!("it is the verdict; {}, so FAIL counts", moved("WARN")),
+            None,
+        ),
     ] {
         let debate = play(brief(&["a/x"], set), &|ask, phase, _| {
-            let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
+            let mut value = said(ask, phase, &[("judge-1", r1, r2), ("judge-2", "FAIL", "FAIL")])?;
             if phase == "r2" {
                 value["changed_because"] = no_evidence();
             }
             Some(value)
         });
-        let outcome = debate.outcome.unwrap();
-        let (_, found, reason) = fates(&outcome)[0];
-        assert!(found == fate && reason.contains(words), "{found:?}: {reason}");
+        let outcome = debate.outcome.as_ref().unwrap();
+        let (_, found, told) = fates(outcome)[0];
+        assert_eq!((found, told), (fate, reason.as_str()), "{r1} {r2}");
+        let held: Vec<String> = view(&debate).dissent.into_iter().map(|item| item.text).collect();
+        assert_eq!(held, dissent.into_iter().collect::<Vec<_>>(), "{r1} {r2}");
     }
 }
 

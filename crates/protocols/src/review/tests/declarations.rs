@@ -293,14 +293,14 @@ fn what_was_declared_decides() {
         [
             (&json!(["F2", "F4"]), &json!(["judge-1", "judge-2", "judge-3"])),
             (&json!(["F1", "F3"]), &json!(["judge-1", "judge-2"])),
-            (&json!(["F5"]), &json!(["judge-3"])),
             (&json!(["F6"]), &json!(["judge-1"])),
+            (&json!(["F5"]), &json!(["judge-3"])),
         ]
     );
     assert_eq!(
-        (&findings[2]["dropped"], &findings[2]["unverified"]),
-        (&json!(false), &json!(true)),
-        "it was reverted"
+        (&findings[3]["dropped"], &findings[3]["unverified"]),
+        (&json!(true), &json!(true)),
+        "its judge dropped it, although its verdict was reverted"
     );
 }
 

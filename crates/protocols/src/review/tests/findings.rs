@@ -177,14 +177,14 @@ fn a_finding_is_dropped_by_its_id_and_by_nothing_else() {
     }
 }
 
-/// A judge without a second verdict, or with one that was reverted, drops nothing.
+/// "'Dropped' is what a judge dropped by id, nothing else": only the verdict is reverted. A judge without a second verdict drops nothing.
 #[test]
-fn only_a_round_2_that_counts_drops_anything() {
+fn a_reverted_judge_still_drops_its_findings() {
     for (set, reason, absent, dropped) in [
         (&[DEBATE][..], evidence(), false, true),
         (&[DEBATE], no_evidence(), false, true),
         (&[DEBATE, STRICT], evidence(), false, true),
-        (&[DEBATE, STRICT], no_evidence(), false, false),
+        (&[DEBATE, STRICT], no_evidence(), false, true),
         (&[DEBATE], evidence(), true, false),
     ] {
         let lines = [("judge-1", "FAIL", "PASS"), ("judge-2", "PASS", "PASS")];

@@ -51,15 +51,15 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
     let toward = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "FAIL", "FAIL")];
     let away = [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
     for (lines, toward_majority) in [(&toward, true), (&away, false)] {
-        for (reason, cited, said) in [
-            (evidence(), vec![EVIDENCE], None),
+        for (reason, cited, named) in [
+            (evidence(), vec![EVIDENCE], vec![]),
             (
                 json!({"kind": "factual_error", "citation": "auth.py:45", "quote": "It is a PASS."}),
                 vec!["src/auth.py:45 against its own words of round 1, \u{201c}It is a PASS.\u{201d}"],
-                None,
+                vec![],
             ),
-            (no_evidence(), vec![], Some("Judge 2 made a good point")),
-            (Value::Null, vec![], None),
+            (no_evidence(), vec![], vec!["Judge 2 made a good point, which does not verify"]),
+            (Value::Null, vec![], vec![]),
         ] {
             let flips = history(&because(&[], lines, reason.clone())).flips();
             let [flip] = flips.as_slice() else { panic!("{flips:?}") };
@@ -73,8 +73,9 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
                 by_argument: !cited.is_empty(),
                 by_source: false,
                 toward_majority: Some(toward_majority),
+                unverified: named.into_iter().map(str::to_owned).collect(),
                 cited: cited.into_iter().map(str::to_owned).collect(),
-                reason: said.map(str::to_owned),
+                reason: None,
             };
             assert_eq!(*flip, want, "{reason}");
         }

@@ -7,6 +7,10 @@ use agon_core::{
 
 use super::*;
 
+/// The note on the judge that flips without evidence.
+const WEAK: &str =
+    "weak flip: changed without evidence that could be verified (it cites Judge 2 made a good point)";
+
 fn gate(debate: &Debate) -> GateReport {
     view(debate).gate.unwrap()
 }
@@ -112,7 +116,7 @@ fn the_tables_show_both_rounds_and_what_moved_the_judges() {
     let because = format!("WARN to FAIL. Its evidence (code location): {EVIDENCE}");
     let want = [
         ("It is a FAIL now.", Some(because.as_str())),
-        ("It is a WARN now.", Some("weak flip: changed without evidence that could be verified")),
+        ("It is a WARN now.", Some(WEAK)),
         ("It is a WARN.", Some("of the second vendor: round 1 only")),
         ("no R1 verdict (timed out), so no R2 for it", None),
     ];
@@ -149,7 +153,7 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         (
             "Minor",
             "F1 (dropped)",
-            "the settings (unverified: not in the target). Found by judge-1. Dropped in round 2 by judge-1: It is meant to be so.",
+            "the settings (unverified: not in the target). Found by judge-1. judge-1 dropped F1 in round 2: It is meant to be so.",
         ),
     ];
     assert_eq!(shown, want);
@@ -237,7 +241,8 @@ fn a_finding_is_told_with_what_the_other_judges_say_to_it() {
         found["recommendation"] = json!(advice);
         found
     };
-    let accept = |id: &str, reason: &str| json!({"id": id, "status": "accept", "reason": reason});
+    let accept =
+        |id: &str, reason: &str| json!({"id": id, "reason": reason, "status": "accept", "severity": null});
     let same = json!([{"own": "F2", "other": "F1"}]);
     let raised = [advised("apples rot", "Eat them.")];
     for (other_advice, told) in [("Cook them", " Its advice: Cook them."), ("eat  THEM.", ""), (" ", "")] {
@@ -252,11 +257,11 @@ fn a_finding_is_told_with_what_the_other_judges_say_to_it() {
                 json!({"others": [accept("F1", "Significant, not minor. It smells"), accept("F2", "So does this.")]}),
             ),
             (&[], json!({"others": [accept("F1", "")]})),
-            (&[], json!({"others": [accept("F2", "")]})),
+            (&[], json!({"others": [{"id": "F2", "status": "accept", "severity": "critical"}]})),
         ]);
         let want = format!(
-            "Advice: Eat them. Found by judge-1, judge-2. judge-2 reports it as F2, minor: apples spoil.{told} Accepted by judge-4, \
-             judge-5. Accepted by judge-3: Significant, not minor. It smells. So does this."
+            "Advice: Eat them. Found by judge-1, judge-2. judge-2 reports it as F2, minor: apples spoil.{told} Accepted by judge-4 (F1), \
+             judge-5 (F2) as critical. Accepted by judge-3: Significant, not minor. It smells. So does this."
         );
         assert_eq!(notes, [("F1, F2".to_owned(), want)], "{other_advice:?}");
     }
@@ -301,12 +306,15 @@ fn a_finding_of_round_2_says_that_nobody_else_has_read_it() {
 fn a_dissent_says_what_its_judge_thinks_of_the_finding_that_decided() {
     let reason = "Significant, not critical: it is rare.";
     let held = "held to the end; the worst verdict counts, which is FAIL";
-    let on = |ids: &str| format!("{held}. On {ids}, which it accepts: {reason}");
+    let on = |severity: &str| format!("{held}. On F1, which it accepts{severity}: {reason}");
     let accept = |id: &str, reason: &str| json!([{"id": id, "status": "accept", "reason": reason}]);
+    let weigh = json!([{"id": "F1", "status": "accept", "reason": reason, "severity": "significant"}]);
     let dispute = json!([{"id": "F1", "status": "dispute", "reason": reason}]);
     for (others, same, note) in [
-        (accept("F1", reason), json!([]), on("F1")),
-        (accept("F1", reason), json!([{"own": "F3", "other": "F1"}]), on("F1, F3")),
+        (accept("F1", reason), json!([]), on("")),
+        (weigh, json!([]), on(" as significant")),
+        // Its own finding of the same problem is not what it accepts.
+        (accept("F1", reason), json!([{"own": "F3", "other": "F1"}]), on("")),
         (accept("F1", ""), json!([]), held.to_owned()),
         (accept("F2", reason), json!([]), held.to_owned()),
         (dispute, json!([]), held.to_owned()),
@@ -327,6 +335,49 @@ fn a_dissent_says_what_its_judge_thinks_of_the_finding_that_decided() {
         let dissent = view(&debate).dissent;
         assert_eq!(dissent.len(), 1);
         assert_eq!(dissent[0].note.as_deref(), Some(note.as_str()), "{others} {same}");
+    }
+}
+
+/// What judges say in round 2 is told of the report that they mean, with the severity that they give it, and not as an answer to what
+/// others say in the same round.
+#[test]
+fn a_finding_of_several_judges_says_who_weighs_which_report_how() {
+    let critical = finding("critical", "It burns.", "x.py:99");
+    let milder = finding("significant", "It smells of smoke.", "");
+    let accept = |id: &str, severity: &str| json!([{"id": id, "status": "accept", "reason": "It is rare.", "severity": severity}]);
+    let keep = |id: &str| json!([{"id": id, "status": "keep", "reason": "I saw it."}]);
+    let change = json!([{"id": "F2", "status": "change", "reason": "It spreads.", "severity": "critical"}]);
+    let same = json!([{"own": "F2", "other": "F1"}]);
+    let kept = "judge-1 kept F1 in round 2: I saw it.";
+    for (first, second, told) in [
+        (
+            json!({"own": keep("F1")}),
+            json!({"own": keep("F2"), "same_as": same, "others": accept("F1", "significant")}),
+            format!(
+                "judge-2 reports it as F2, significant: It smells of smoke. judge-2 accepts F1 as significant: It is rare. {kept} \
+                     judge-2 kept F2 in round 2: I saw it."
+            ),
+        ),
+        (
+            json!({"own": keep("F1")}),
+            json!({"own": change, "same_as": same, "others": accept("F1", "critical")}),
+            format!(
+                "judge-2 reports it as F2, significant, since round 2 critical: It smells of smoke. {kept} \
+                     judge-2 changed F2 from significant to critical in round 2: It spreads."
+            ),
+        ),
+        (
+            json!({"own": []}),
+            json!({"own": keep("F2"), "others": [{"id": "F1", "status": "dispute", "reason": "It does not."}]}),
+            "judge-1 did not list F1 among its own findings in round 2. Disputed by judge-2: It does not."
+                .to_owned(),
+        ),
+    ] {
+        let notes = finding_notes(&[
+            (std::slice::from_ref(&critical), first),
+            (std::slice::from_ref(&milder), second),
+        ]);
+        assert!(notes[0].1.ends_with(&told), "{}", notes[0].1);
     }
 }
 
@@ -405,6 +456,49 @@ fn the_meaning_of_a_verdict_counts_the_judges() {
     }
 }
 
+/// The headline, the table and the note say that a verdict counts which its judge left.
+#[test]
+fn a_reverted_verdict_is_told_as_one() {
+    let lines = [("judge-1", "FAIL", "WARN"), ("judge-2", "PASS", "PASS")];
+    let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
+        let mut value = said(ask, phase, &lines)?;
+        if phase == "r2" {
+            value["changed_because"] = no_evidence();
+        }
+        Some(value)
+    });
+    let gate = gate(&debate);
+    let meaning = "1 of 2 judges fails it. One is enough. judge-1 counts with its FAIL of round 1: its move to WARN was not verified.";
+    assert_eq!(gate.meaning, meaning);
+    assert_eq!(gate.judges[0].notes, [format!("{WEAK}, reverted to R1")]);
+}
+
+/// The verdicts decide, so a critical finding alone blocks nothing; a reader must learn of it.
+#[test]
+fn an_open_gate_names_the_critical_findings() {
+    let critical = |count: usize| -> Vec<Value> {
+        (0..count).map(|place| finding("critical", &format!("It burns {place}."), "")).collect()
+    };
+    for (count, verdict, meaning) in [
+        (0, "PASS", "Both judges pass it."),
+        (1, "PASS", "Both judges pass it. One critical finding stands."),
+        (2, "PASS", "Both judges pass it. 2 critical findings stand."),
+        (1, "WARN", "1 of 2 judges has reservations, nobody fails it. One critical finding stands."),
+        (1, "FAIL", "1 of 2 judges fails it. One is enough."),
+    ] {
+        let debate = play(brief(&["a/x"], &[]), &|ask, _, _| {
+            let is_first = ask.seat == "judge-1";
+            let mut value = first(if is_first { verdict } else { "PASS" });
+            value["findings"] = json!(if is_first { critical(count) } else { Vec::new() });
+            Some(value)
+        });
+        assert_eq!(gate(&debate).meaning, meaning);
+        let footer = view(&debate).outline.footer.unwrap();
+        let counted = "2/2 R1, 0/2 R2, fidelity full (no second round)";
+        assert_eq!(footer.blocks, [ReportBlock::Line(counted.into())]);
+    }
+}
+
 #[test]
 fn a_gate_has_judges_and_findings_with_the_dropped_ones_last() {
     let gate = gate(&debated());
@@ -421,7 +515,7 @@ fn a_gate_has_judges_and_findings_with_the_dropped_ones_last() {
         (convinced.verdict.as_deref(), convinced.round, convinced.findings.len()),
         (Some("FAIL"), Some(2), 1)
     );
-    assert_eq!(flipped.notes, ["weak flip: changed without evidence that could be verified"]);
+    assert_eq!(flipped.notes, [WEAK]);
     let unverified: Vec<bool> = gate.findings.iter().map(|finding| finding.unverified).collect();
     assert_eq!(unverified, [false, false, true]);
     assert_eq!((once.vendor.as_deref(), once.round), (Some("b"), Some(1)));
