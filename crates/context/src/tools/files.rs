@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use caseless::Caseless;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use memchr::{memchr, memchr_iter, memrchr};
 use regex::{Regex, RegexBuilder};
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
@@ -235,8 +238,8 @@ impl FilesTool {
             Some(query) => self.search(query, &path, bytes_max),
             None if text("path").is_none() => Err("the arguments need a `path` or a `query`".to_owned()),
             None => match self.open(&path)? {
-                OpenedEntry::Folder(folder) => self.list(&folder, &path, bytes_max),
-                OpenedEntry::File(file) => read_lines(file, &path, (line("from")?, line("to")?), bytes_max),
+                OpenedEntry::Folder(folder) => self.list(&folder.file, &path, bytes_max),
+                OpenedEntry::File(file) => read_lines(&file, &path, (line("from")?, line("to")?), bytes_max),
             },
         }
     }
@@ -264,16 +267,16 @@ impl FilesTool {
         let matcher = LineMatcher::new(query)?;
         let mut walk = FileWalk::new(self, path)?;
         let (mut text, mut searched, mut found) = (String::new(), 0, 0);
-        let mut is_cut = false;
+        let (mut buffer, mut is_cut) = (Vec::new(), false);
         while let Some((path, file)) = walk.next_file() {
             if searched == SEARCHED_FILES_MAX || found == MATCHES_MAX {
                 is_cut = true;
                 break;
             }
-            let Ok(content) = read_text(file, &path) else { continue };
+            let Ok(content) = read_text(&file, &path, &mut buffer) else { continue };
             searched += 1;
             let most = FILE_MATCHES_MAX.min(MATCHES_MAX - found);
-            let lines = matcher.lines(&content, walk.until).take(most + 1);
+            let lines = matcher.lines(content, walk.until).take(most + 1);
             let lines: Vec<String> = lines
                 .map(|(number, line)| format!("{}:{number}: {}", path.shown(), shown_line(line)))
                 .collect();
@@ -322,19 +325,19 @@ impl FilesTool {
         let opened = opened.map_err(|_| missing())?;
         match last {
             Some(name) => open_below(&opened, name),
-            None => checked_entry(opened),
+            None => checked_entry(opened, None),
         }
         .map_err(|what| path.problem(what))
     }
 
-    /// Opens what a folder that was opened before has under this name.
+    /// Opens a file or folder that was read from an opened folder with `entries`.
     #[cfg(unix)]
-    fn open_in(&self, folder: &File, name: &str, _path: &SafePath) -> Option<OpenedEntry> {
-        open_below(folder, name).ok()
+    fn open_listed(&self, folder: &OpenedFolder, name: &str, _path: &SafePath) -> Option<OpenedEntry> {
+        open_checked(&folder.file, name, Some(folder.device)).ok()
     }
 
     #[cfg(not(unix))]
-    fn open_in(&self, _folder: &File, _name: &str, path: &SafePath) -> Option<OpenedEntry> {
+    fn open_listed(&self, _folder: &OpenedFolder, _name: &str, path: &SafePath) -> Option<OpenedEntry> {
         self.open(path).ok()
     }
 
@@ -374,8 +377,14 @@ impl FilesTool {
             return Err(path.problem("is a link that leads out of the folder"));
         }
         match (resolved.is_dir(), resolved.is_file()) {
-            (true, _) => File::open(&resolved).map(OpenedEntry::Folder).map_err(missing),
-            (false, true) => File::open(&resolved).map(OpenedEntry::File).map_err(missing),
+            (true, _) => {
+                File::open(&resolved).map(|file| OpenedEntry::Folder(OpenedFolder { file })).map_err(missing)
+            }
+            (false, true) => {
+                let file = File::open(&resolved).map_err(missing)?;
+                let bytes = file.metadata().map_err(missing)?.len();
+                Ok(OpenedEntry::File(OpenedFile { file, bytes }))
+            }
             (false, false) => Err(path.problem("is neither a file nor a folder")),
         }
     }
@@ -419,7 +428,7 @@ struct FileWalk<'a> {
 
 struct WalkedFolder {
     path: SafePath,
-    opened: File,
+    opened: OpenedFolder,
     /// The entries that are still to come, the next one last.
     entries: Vec<(String, bool)>,
     rules: Gitignore,
@@ -459,7 +468,7 @@ impl<'a> FileWalk<'a> {
     }
 
     /// The next file, opened; `None` at the end.
-    fn next_file(&mut self) -> Option<(SafePath, File)> {
+    fn next_file(&mut self) -> Option<(SafePath, OpenedFile)> {
         while let Some(folder) = self.folders.last_mut() {
             if Instant::now() > self.until {
                 self.was_cut = true;
@@ -474,7 +483,7 @@ impl<'a> FileWalk<'a> {
                 continue;
             }
             let opened =
-                self.folders.last().and_then(|folder| self.tool.open_in(&folder.opened, &name, &path));
+                self.folders.last().and_then(|folder| self.tool.open_listed(&folder.opened, &name, &path));
             match opened {
                 Some(OpenedEntry::File(file)) => return Some((path, file)),
                 Some(OpenedEntry::Folder(opened)) if self.folders.len() < DEPTH_MAX => {
@@ -487,8 +496,8 @@ impl<'a> FileWalk<'a> {
         None
     }
 
-    fn enter(&mut self, path: SafePath, opened: File) {
-        let read = self.tool.entries(&opened, &path, self.entries_left);
+    fn enter(&mut self, path: SafePath, opened: OpenedFolder) {
+        let read = self.tool.entries(&opened.file, &path, self.entries_left);
         self.unopened += usize::from(read.is_none());
         let (mut entries, is_cut) = read.unwrap_or_default();
         self.entries_left = if is_cut { 0 } else { self.entries_left.saturating_sub(entries.len()) };
@@ -499,13 +508,18 @@ impl<'a> FileWalk<'a> {
     }
 
     /// The rules of a folder's ignore files, and the length of these files.
-    fn rules(&self, path: &SafePath, opened: &File, entries: &[(String, bool)]) -> (Gitignore, usize) {
+    fn rules(
+        &self,
+        path: &SafePath,
+        opened: &OpenedFolder,
+        entries: &[(String, bool)],
+    ) -> (Gitignore, usize) {
         let above: usize = self.folders.iter().map(|folder| folder.rules_bytes).sum();
-        let (mut rules, mut bytes) = (GitignoreBuilder::new(&path.parts), 0);
+        let (mut rules, mut bytes, mut buffer) = (GitignoreBuilder::new(&path.parts), 0, Vec::new());
         for name in IGNORE_FILES.into_iter().filter(|name| entries.iter().any(|(entry, _)| entry == name)) {
             let path = SafePath { parts: path.parts.join(name) };
-            let Some(OpenedEntry::File(file)) = self.tool.open_in(opened, name, &path) else { continue };
-            let text = read_text(file, &path).unwrap_or_default();
+            let Some(OpenedEntry::File(file)) = self.tool.open_listed(opened, name, &path) else { continue };
+            let text = read_text(&file, &path, &mut buffer).unwrap_or_default();
             if above + bytes + text.len() > IGNORE_BYTES_MAX {
                 continue;
             }
@@ -564,19 +578,32 @@ fn open_below(folder: &File, name: impl rustix::path::Arg + Copy) -> Result<Open
         FileType::Symlink => return Err(MISSING),
         _ => return Err(NO_FILE),
     }
-    checked_entry(openat(folder, name, OPEN_FLAGS, Mode::empty()).map_err(|_| MISSING)?.into())
+    open_checked(folder, name, None)
 }
 
-/// The file or folder, unless it is something else. The error says what is wrong with it.
+/// The same for what is known to be a file or a folder.
 #[cfg(unix)]
-fn checked_entry(opened: File) -> Result<OpenedEntry, &'static str> {
-    if is_of_kernel(&opened) {
+fn open_checked(
+    folder: &File,
+    name: impl rustix::path::Arg,
+    checked_device: Option<u64>,
+) -> Result<OpenedEntry, &'static str> {
+    let opened = openat(folder, name, OPEN_FLAGS, Mode::empty()).map_err(|_| MISSING)?;
+    checked_entry(opened.into(), checked_device)
+}
+
+/// The file or folder, unless it is something else. The error says what is wrong with it. A device that was checked before is a file
+/// system that may be read.
+#[cfg(unix)]
+fn checked_entry(file: File, checked_device: Option<u64>) -> Result<OpenedEntry, &'static str> {
+    let data = file.metadata().map_err(|_| "cannot be read")?;
+    let device = data.dev();
+    if checked_device != Some(device) && is_of_kernel(&file) {
         return Err("is about this machine and its programs, and not read");
     }
-    let kind = opened.metadata().map_err(|_| "cannot be read")?.file_type();
-    match (kind.is_dir(), kind.is_file()) {
-        (true, _) => Ok(OpenedEntry::Folder(opened)),
-        (false, true) => Ok(OpenedEntry::File(opened)),
+    match (data.is_dir(), data.is_file()) {
+        (true, _) => Ok(OpenedEntry::Folder(OpenedFolder { file, device })),
+        (false, true) => Ok(OpenedEntry::File(OpenedFile { file, bytes: data.len() })),
         (false, false) => Err(NO_FILE),
     }
 }
@@ -627,8 +654,21 @@ fn is_of_kernel(_opened: &File) -> bool {
 }
 
 enum OpenedEntry {
-    Folder(File),
-    File(File),
+    Folder(OpenedFolder),
+    File(OpenedFile),
+}
+
+struct OpenedFolder {
+    file: File,
+    /// The number of its file system.
+    #[cfg(unix)]
+    device: u64,
+}
+
+struct OpenedFile {
+    file: File,
+    /// How long it was when it was opened.
+    bytes: u64,
 }
 
 /// A path below the folder: no `..`, not absolute, nothing that is refused.
@@ -682,8 +722,14 @@ fn is_refused_name(name: &str) -> bool {
         Regex::new(&format!("(?s)^(?:{names})(?:{})*$", any_of(COPY_ENDS)))
     });
     // Some file systems know one file by several names: in other cases, with invisible characters, with dots or spaces at the end.
-    let plain = name.chars().filter(|char| !agon_core::invisible::is_invisible(*char));
-    let name: String = plain.default_case_fold().collect();
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic());
+    let name: String = match is_plain {
+        true => name.to_ascii_lowercase(),
+        false => {
+            let visible = name.chars().filter(|char| !agon_core::invisible::is_invisible(*char));
+            visible.default_case_fold().collect()
+        }
+    };
     // Some systems take what is behind a colon for a part of the file; for others, it is a part of the name.
     std::iter::once(&*name)
         .chain(name.split(':'))
@@ -691,27 +737,45 @@ fn is_refused_name(name: &str) -> bool {
         .any(|part| REFUSED.as_ref().map_or(true, |refused| refused.is_match(part)))
 }
 
-fn read_text(file: File, path: &SafePath) -> Result<String, String> {
-    let size = file.metadata().map_or(0, |data| data.len().min(FILE_BYTES_MAX));
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
-    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|_| path.problem("cannot be read"))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(path.problem(&format!("has more than {} MB", FILE_BYTES_MAX >> 20)));
+/// A text, read into a buffer that other files can use afterwards.
+fn read_text<'b>(file: &OpenedFile, path: &SafePath, buffer: &'b mut Vec<u8>) -> Result<&'b str, String> {
+    let too_long = || path.problem(&format!("has more than {} MB", FILE_BYTES_MAX >> 20));
+    let unreadable = |_| path.problem("cannot be read");
+    if file.bytes > FILE_BYTES_MAX {
+        return Err(too_long());
     }
-    String::from_utf8(bytes)
-        .ok()
-        .filter(|text| !text.contains('\0'))
-        .ok_or_else(|| path.problem("is not a text in UTF-8"))
+    // One byte more than is expected shows whether the file has grown.
+    let expected = usize::try_from(file.bytes).unwrap_or_default() + 1;
+    if buffer.len() < expected {
+        buffer.resize(expected, 0);
+    }
+    let mut length = 0;
+    loop {
+        match (&file.file).read(buffer.get_mut(length..).unwrap_or_default()).map_err(unreadable)? {
+            0 => break,
+            count => length += count,
+        }
+        if length as u64 > FILE_BYTES_MAX {
+            return Err(too_long());
+        }
+        if length == buffer.len() {
+            buffer.resize(length * 2, 0);
+        }
+    }
+    let bytes = buffer.get(..length).unwrap_or_default();
+    let has_nul = memchr(0, bytes).is_some();
+    let text = str::from_utf8(bytes).ok().filter(|_| !has_nul);
+    text.ok_or_else(|| path.problem("is not a text in UTF-8"))
 }
 
 fn read_lines(
-    file: File,
+    file: &OpenedFile,
     path: &SafePath,
     (from, to): (Option<usize>, Option<usize>),
     bytes_max: usize,
 ) -> Result<LookupResult, String> {
-    let content = read_text(file, path)?;
+    let mut buffer = Vec::new();
+    let content = read_text(file, path, &mut buffer)?;
     let count = content.lines().count();
     let first = from.unwrap_or(1);
     let last = to.unwrap_or(count).min(count);
@@ -797,10 +861,16 @@ impl LineMatcher {
             self.has_cut_line.set(self.has_cut_line.get() || is_cut);
             is_cut || self.knows_ends || matches(block)
         };
+        let (mut number, mut counted_to) = (1, 0);
         line_blocks(text, block_bytes)
             .take_while(move |_| Instant::now() <= until)
             .filter(move |(_, block)| may_match(block))
-            .flat_map(|(first, block)| (first..).zip(block.lines()))
+            .flat_map(move |(start, block)| {
+                let skipped = text.as_bytes().get(counted_to..start).unwrap_or_default();
+                number += memchr_iter(b'\n', skipped).count();
+                counted_to = start;
+                (number..).zip(block.lines())
+            })
             .filter(move |(_, line)| matches(self.searched_part(line)))
     }
 
@@ -813,19 +883,18 @@ impl LineMatcher {
     }
 }
 
-/// Whole lines of a text in blocks of at most so many bytes, each with the number of its first line. A longer line is a block of its own.
+/// Whole lines of a text in blocks of at most so many bytes, each with the place where it begins. A longer line is a block of its own.
 fn line_blocks(text: &str, bytes_max: usize) -> impl Iterator<Item = (usize, &str)> {
-    let (mut rest, mut number) = (text, 1);
+    let mut rest = text;
     std::iter::from_fn(move || {
         let whole = rest
             .as_bytes()
             .get(..bytes_max)
-            .map_or(Some(rest.len()), |part| part.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1));
-        let end = whole.or_else(|| Some(rest.find('\n')? + 1)).unwrap_or(rest.len());
+            .map_or(Some(rest.len()), |part| memrchr(b'\n', part).map(|at| at + 1));
+        let end = whole.or_else(|| Some(memchr(b'\n', rest.as_bytes())? + 1)).unwrap_or(rest.len());
+        let start = text.len() - rest.len();
         let (block, after) = rest.split_at(end);
-        let first = number;
-        number += block.bytes().filter(|byte| *byte == b'\n').count();
         rest = after;
-        (!block.is_empty()).then_some((first, block))
+        (!block.is_empty()).then_some((start, block))
     })
 }
