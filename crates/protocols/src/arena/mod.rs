@@ -28,7 +28,6 @@ use asks::ArenaAsks;
 use log::ArenaLog;
 
 mod asks;
-mod citable;
 mod closing;
 mod context;
 mod convergence;

@@ -7,20 +7,21 @@
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::counted;
 use agon_core::{
-    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome, PhaseTurn,
-    PositionChange, PositionHistory, QualityCheck, ReportItem, RoundPositions, RoundSummary, SeatPosition,
-    SeatVote, Termination,
+    Ballot, CitableText, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome,
+    PhaseTurn, PositionChange, PositionHistory, QualityCheck, ReportItem, RoundPositions, RoundSummary,
+    SeatPosition, SeatVote, Termination,
 };
 use serde::Deserialize;
 
 use super::closing::{self, ArenaDissent};
 use super::context::ContextKind;
 use super::convergence::ConvergenceCheck;
-use super::log::{ArenaLog, JudgeRound};
+use super::log::{ArenaLog, CritiqueSource, JudgeRound};
 use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
 use super::voting::{self, ABSTAIN, CastBallot, VoteRound};
 use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context};
+use crate::clerk::CLERK;
 use crate::quotes::{is_same_text, quoted_words};
 use crate::sorting::{PositionGroup, PositionNames, Sorting};
 use crate::tools::SourceCitation;
@@ -625,4 +626,51 @@ fn positions_check(log: &ArenaLog<'_>) -> QualityCheck {
         format!("{adopted} adopted, {given_up} given up, {open} not settled, {minority} in the dissent"),
         asks_of(log, ArenaPhase::Propose),
     )
+}
+
+impl ArenaLog<'_> {
+    /// What can be cited by an id: every issue of every critique, as its author's reply has it. What the clerk says of two proposals has
+    /// a remark where it does not verify.
+    pub(super) fn citable(&self) -> Vec<CitableText> {
+        let judge = self.debate.brief.seats_of("judge").next();
+        let mut texts = Vec::new();
+        for critique in &self.critiques {
+            let seat = match critique.from {
+                CritiqueSource::Peer(place) | CritiqueSource::Voter(place, _) => {
+                    self.agents.get(place).map(|agent| &agent.seat.id)
+                }
+                CritiqueSource::Judge => judge.map(|seat| &seat.id),
+            };
+            let Some(seat) = seat else { continue };
+            texts.extend(critique.issues.iter().map(|issue| CitableText {
+                id: critique.id.clone(),
+                seat: seat.clone(),
+                round: critique.round,
+                text: issue.clone(),
+                remark: None,
+            }));
+        }
+        texts.extend(self.unverified_pairs());
+        texts
+    }
+
+    /// The pairs of which no sorting of their round says anything that verifies, by both names of each.
+    fn unverified_pairs(&self) -> Vec<CitableText> {
+        let is_unknown = |round: u32, pair: &(usize, usize)| {
+            let mut checks = self.checks.iter().filter(|check| check.round == round);
+            checks.all(|check| check.unknown.contains(pair))
+        };
+        let pairs = self.checks.iter().flat_map(|check| check.unknown.iter().map(|pair| (check.round, pair)));
+        let pairs = pairs.filter(|(round, pair)| is_unknown(*round, pair));
+        let named = pairs.flat_map(|(round, (a, b))| [(round, [*a, *b]), (round, [*b, *a])]);
+        named
+            .map(|(round, pair)| CitableText {
+                id: String::new(),
+                seat: CLERK.to_owned(),
+                round,
+                text: self.names(&pair),
+                remark: Some("does not verify and does not count"),
+            })
+            .collect()
+    }
 }

@@ -42,7 +42,6 @@ macro_rules! wire_names {
 use wire_names;
 
 mod asks;
-mod citable;
 mod closing;
 mod log;
 mod minutes;

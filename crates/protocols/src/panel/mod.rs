@@ -21,7 +21,6 @@ use crate::prompt::{self, PromptSet};
 use log::PanelLog;
 
 mod asks;
-mod citable;
 mod closing;
 pub(crate) mod consensus;
 mod disputes;
