@@ -302,13 +302,23 @@ pub(crate) fn cost(source: &ReportSource<'_>) -> Option<ReportSection> {
     Some(ReportSection::new(SectionKind::Part, "Cost", blocks))
 }
 
+/// The column of the tokens that came from a cache, in the table of costs.
+const CACHED_COLUMN: usize = 4;
+
 /// The cost of each round as bars, and of each phase in a table.
 pub(crate) fn cost_by_round(source: &ReportSource<'_>) -> Option<ReportSection> {
     let phases = &source.evidence.cost.rounds;
+    // A provider that says nothing of its cache looks like one without it.
+    let has_cached = phases.iter().any(|phase| phase.cached_input_tokens > 0);
+    let cells = |row: [String; 7]| -> Vec<String> {
+        let columns =
+            row.into_iter().enumerate().filter(|(column, _)| *column != CACHED_COLUMN || has_cached);
+        columns.map(|(_, cell)| cell).collect()
+    };
     let head = ["Phase", "Round", "Calls", "Tokens in", "Cached", "Tokens out", "US dollars"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for phase in phases {
-        rows.push(vec![
+    let mut rows = vec![cells(head.map(str::to_owned))];
+    rows.extend(phases.iter().map(|phase| {
+        cells([
             spoken(&phase.phase),
             phase.round.to_string(),
             count(u64::from(phase.calls)),
@@ -316,8 +326,8 @@ pub(crate) fn cost_by_round(source: &ReportSource<'_>) -> Option<ReportSection> 
             count(phase.cached_input_tokens),
             count(phase.output_tokens),
             phase.usd.map_or("unknown".into(), dollars),
-        ]);
-    }
+        ])
+    }));
     let mut blocks = vec![ReportBlock::Bars(round_bars(source, phases)), ReportBlock::Table(rows)];
     blocks.extend(cache_sentence(source).map(ReportBlock::Line));
     let section = ReportSection::new(SectionKind::Part, "Cost by round", blocks);
