@@ -340,7 +340,7 @@ impl RoundPositions {
         }
     }
 
-    /// Whether a seat that changes moves toward the majority of the others.
+    /// Whether a seat that changes moves to what more than half of the others hold, or nearer to their mean score.
     fn draws(&self, from: &SeatPosition, to: &SeatPosition) -> bool {
         let others = || self.stands.iter().filter(|stand| stand.seat != from.seat);
         if let (Some(from), Some(to)) = (from.value, to.value) {
@@ -348,10 +348,7 @@ impl RoundPositions {
             let mean = figures.iter().sum::<f64>() / figures.len() as f64;
             return !figures.is_empty() && (to - mean).abs() < (from - mean).abs();
         }
-        let held = |position: &str| others().filter(|stand| stand.position == position).count();
-        // Several positions with the most holders are no majority.
-        let mut rest = others().filter(|stand| stand.position != to.position);
-        held(&to.position) > 0 && rest.all(|stand| held(&stand.position) < held(&to.position))
+        2 * others().filter(|stand| stand.position == to.position).count() > others().count()
     }
 }
 

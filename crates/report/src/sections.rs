@@ -101,6 +101,7 @@ fn fate_words(source: &ReportSource<'_>, first: &PositionFate) -> &'static str {
             "replaced; the vote is on the side of the verdict"
         }
         Fate::Minority if is_reworded(source, &first.seat) => "replaced; the vote is in the dissent",
+        Fate::Adopted if is_dissenter => "adopted; its holder's last position is in the dissent",
         Fate::Adopted => "adopted",
         // Another score is another assessment of the same, not a position that was given up.
         Fate::Refuted if source.is_scored() => "changed",

@@ -15,6 +15,9 @@ use super::limits::whole_number;
 use super::output;
 use super::runtime::block_on;
 
+/// How many tools that are left out are named.
+const NAMED_MAX: usize = 8;
+
 /// `--tools`, `--tool-calls` and `--tool-tokens`.
 pub fn arguments() -> [Arg; 3] {
     let tools = format!(
@@ -59,9 +62,12 @@ pub fn read(args: &ArgMatches, app: &App<'_>) -> Result<Option<BriefFile>, CliEr
     let toolbox = app.toolbox()?;
     let ToolOffers { offers, left_out } = block_on(toolbox.offers(&names))??;
     if !left_out.is_empty() && !app.flag("quiet") {
-        let named = joined(&left_out);
+        let more = left_out.len().saturating_sub(NAMED_MAX);
+        let mut named: Vec<String> = left_out.into_iter().take(NAMED_MAX).collect();
+        named.extend((more > 0).then(|| format!("{more} more")));
         output::note(&format!(
-            "note: the seats are not told of {named}: the tools of servers are too long together"
+            "note: the seats are not told of {}: the tools of servers are too many or too long together",
+            joined(&named)
         ));
     }
     let reads_files = names.iter().any(|name| name == agon_context::tools::files::NAME);

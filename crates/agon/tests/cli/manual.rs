@@ -324,7 +324,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       #1'  Tabs to indent. (as revised by Debater C)
       #2   Spaces.
       #3   A formatter decides.
-      * changed, citing a point or evidence; ' revised without being given up
+      * changed, citing a point or evidence; ' put in new words
       • Debater B: changed in round 2, citing [A0] of Debater A: "Let a formatter
         decide"
 

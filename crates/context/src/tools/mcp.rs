@@ -38,8 +38,8 @@ pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// How many messages a server may send before its next answer: requests, notifications, and answers to what was not asked. Each takes
 /// memory until it is dealt with, so one that sends more is disconnected.
 const UNASKED_MESSAGES_MAX: usize = 2_000;
-/// The most tools of one server that seats are told of, and the most pages of its list that are read.
-const TOOLS_MAX: usize = 40;
+/// No more tools of a server are listed once there are so many, or so many pages.
+const LISTED_TOOLS_MAX: usize = 400;
 const PAGES_MAX: usize = 10;
 const NAME_BYTES_MAX: usize = 64;
 /// A longer description is cut; a larger schema is left out.
@@ -84,7 +84,7 @@ impl McpServer {
         let tools = listed
             .unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")))
             .map_err(problem)?;
-        let usable = tools.iter().filter(|tool| is_plain_name(&tool.name)).take(TOOLS_MAX);
+        let usable = tools.iter().filter(|tool| is_plain_name(&tool.name));
         let offers: Vec<ToolOffer> = usable.map(|tool| self.offer(tool)).collect();
         match (tools.len(), offers.len()) {
             (0, _) => Err(problem("it offers no tool".to_owned())),
@@ -104,7 +104,7 @@ impl McpServer {
             let page = peer.list_tools(Some(page)).await.map_err(|why| end.reason(&why))?;
             tools.extend(page.tools);
             next = page.next_cursor;
-            if next.is_none() || tools.len() >= TOOLS_MAX {
+            if next.is_none() || tools.len() >= LISTED_TOOLS_MAX {
                 break;
             }
         }

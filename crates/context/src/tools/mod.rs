@@ -44,6 +44,8 @@ const TIMEOUT_GRACE: Duration = Duration::from_secs(5);
 
 /// How long all that seats are told of the tools of servers may be. It is in every prompt.
 const SERVER_OFFERS_BYTES_MAX: usize = 32 * 1024;
+/// The most tools of one server that seats are told of.
+const SERVER_TOOLS_MAX: usize = 40;
 
 /// The names of the tools that need no configuration file.
 pub const BUILT_IN_TOOLS: [&str; 2] = [files::NAME, fetch::NAME];
@@ -120,9 +122,9 @@ impl Toolbox {
                 fetch::NAME => offers.push(FetchTool::new(&self.config)?.offer()),
                 other => {
                     let server = self.servers.get(other).ok_or_else(|| self.unknown(other))?;
-                    for offer in server.offers().await? {
+                    for (place, offer) in server.offers().await?.into_iter().enumerate() {
                         let bytes = offer.name.len() + offer.about.len() + offer.arguments.to_string().len();
-                        match bytes_left.checked_sub(bytes) {
+                        match bytes_left.checked_sub(bytes).filter(|_| place < SERVER_TOOLS_MAX) {
                             Some(left) => {
                                 bytes_left = left;
                                 offers.push(offer);

@@ -697,7 +697,7 @@ async fn the_tools_of_a_program_that_speaks_mcp_are_listed_and_called() {
 /// What seats are told of tools is in every prompt.
 #[cfg(unix)]
 #[tokio::test]
-async fn the_tools_of_all_servers_together_have_a_limited_length() {
+async fn the_tools_of_servers_have_a_limited_length_and_what_is_left_out_is_named() {
     let server = |name: &str, tools: Value| {
         let command = json!(["/bin/sh", "-c", mcp_script_with(Some(tools))]);
         format!("[{name}]\ncommand = {command}\n")
@@ -706,7 +706,13 @@ async fn the_tools_of_all_servers_together_have_a_limited_length() {
     let mut large: Vec<Value> = (0..9).map(|number| tool(format!("large-{number}"), 3_900)).collect();
     large.push(tool("small".into(), 10));
     let unusable = json!([tool("two words".into(), 10), tool("x".repeat(65), 10)]);
-    let sections = [server("one", json!(large)), server("two", json!(large)), server("bad", unusable)];
+    let many: Vec<Value> = (0..45).map(|number| tool(format!("tool-{number}"), 10)).collect();
+    let sections = [
+        server("one", json!(large)),
+        server("two", json!(large)),
+        server("many", json!(many)),
+        server("bad", unusable),
+    ];
     let toolbox = toolbox(&sections.concat());
     let offered = toolbox.offers(&["one".to_owned(), "two".to_owned(), "files".to_owned()]).await.unwrap();
     let names: Vec<&str> = offered.offers.iter().map(|offer| offer.name.as_str()).collect();
@@ -716,6 +722,8 @@ async fn the_tools_of_all_servers_together_have_a_limited_length() {
         "{names:?}"
     );
     assert_eq!((offered.left_out.len(), offered.left_out[0].as_str()), (10, "one.large-8"));
+    let offered = toolbox.offers(&["many".to_owned()]).await.unwrap();
+    assert_eq!((offered.offers.len(), offered.left_out.len()), (40, 5));
     let refused = toolbox.offers(&["bad".to_owned()]).await.unwrap_err();
     assert!(refused.0.contains("none of its 2 tools has a name of at most 64 letters"), "{refused:?}");
 }

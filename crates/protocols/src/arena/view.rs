@@ -221,11 +221,17 @@ fn own_position(
     let said = &log.stages.get(stage)?.held_by(place)?.said;
     let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
     let is_revised = stages.any(|(at, _)| log.is_revised(at, place));
+    let before = log.stages.iter().rposition(|stage| stage.round < round);
+    let said_before = before.and_then(|before| log.stages.get(before)?.held_by(place));
+    let is_renamed = before.and_then(|at| named(names, at, place)).is_some_and(|(name, _)| name != position);
+    // Who still says the same in one sentence has not changed its mind, even if the clerk now counts it as another position.
+    let is_same = said_before.is_some_and(|before| is_same_text(&before.said.position, &said.position));
+    let is_changed = is_revised && !(is_renamed && is_same);
     Some(SeatPosition {
         words: Some(said.position.trim().to_owned()),
         is_unsorted,
         confidence: Some(said.confidence),
-        change: is_revised.then(|| revision_change(log, place, round)),
+        change: is_changed.then(|| revision_change(log, place, round)),
         ..seat_position(log, place, position)?
     })
 }

@@ -14,6 +14,7 @@ use super::findings::{FindingStand, finding_records, group_stand, quoted_lines};
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, OpinionAuthor, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
+use crate::packet_lines::PacketLocation;
 use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
 use crate::quotes::{QuotedTexts, quoted_words};
 use crate::tools::{SourceCitation, named_items};
@@ -411,7 +412,11 @@ fn cited_in_change(
     let quoted =
         quoted.map(|quote| (format!("\"{quote}\", which is not in the files"), quoted_lines(log, quote)));
     for (missing, found) in named.chain(quoted) {
-        match found.map(|found| found.line.map(|line| format!("{}:{line}", found.file))) {
+        let lines = |found: &PacketLocation| {
+            let end = found.end_line.map_or(String::new(), |end| format!("-{end}"));
+            found.line.map(|line| format!("{}:{line}{end}", found.file))
+        };
+        match found.as_ref().map(lines) {
             Some(Some(place)) if !cited.contains(&place) => cited.push(place),
             // A file alone is no evidence.
             Some(_) => {}

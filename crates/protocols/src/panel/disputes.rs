@@ -418,7 +418,7 @@ pub struct DisputeRecord {
     pub state: DisputeState,
     /// The rounds after which it was open.
     pub open_after_rounds: Vec<u32>,
-    /// The judges who leave it unresolved in their own words.
+    /// The judges who left it unresolved first, in their own words.
     pub raised_by: Vec<String>,
     /// What happens if the other side is right, in the judges' words.
     pub stakes: Vec<String>,
@@ -448,7 +448,10 @@ fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
         DisputeTopic::Point(claim) => claim.clone(),
     };
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
-    let mut raised_by = dispute.raisers();
+    // Who takes a side in a later round has not raised it.
+    let first = dispute.entries.iter().map(|entry| entry.round).min();
+    let raisers = dispute.entries.iter().filter(|entry| Some(entry.round) == first);
+    let mut raised_by: Vec<usize> = raisers.map(|entry| entry.place).collect();
     raised_by.sort_unstable();
     raised_by.dedup();
     let stakes = dispute.last_entries().into_iter().filter(|entry| !entry.stakes.is_empty());

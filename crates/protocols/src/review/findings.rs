@@ -129,9 +129,13 @@ pub(super) fn check_second_verdict(
     let is_changed = judge.first.as_ref().is_some_and(|first| first.verdict != second.now.verdict);
     let reason = second.changed_because.as_ref().filter(|_| is_changed);
     if let Some(reason) = reason.filter(|reason| verified_evidence(log, judge, reason).is_none()) {
+        let ChangeReason { citation, quote, kind } = reason;
         faults.push(format!(
-            "`changed_because` does not verify: {}. Without such evidence, keep your verdict of round 1.",
-            bar(reason.kind)
+            "`changed_because` does not verify: {:?} with the citation {:?} is not found. {}. Without such evidence, keep your verdict of \
+             round 1: a change without it is reported as a weak flip.",
+            excerpt(quote, ECHO_CHARS_MAX),
+            excerpt(citation, ECHO_CHARS_MAX),
+            bar(*kind)
         ));
     }
     let is_dropped = |raised: &RaisedFinding| {
@@ -169,18 +173,21 @@ fn no_finding(verdict: JudgeVerdict) -> String {
     )
 }
 
+/// How much of a quote that does not verify its judge reads again.
+const ECHO_CHARS_MAX: usize = 200;
+
 /// What the judge must give for evidence of this kind.
 fn bar(kind: EvidenceKind) -> &'static str {
     match kind {
         EvidenceKind::CodeLocation => {
-            "for code_location `citation` must be a path:line of the target, and `quote` that line, copied exactly"
+            "For code_location `citation` must be a path:line of the target, and `quote` that line, copied exactly"
         }
         EvidenceKind::MissedDetail => {
-            "for missed_detail `quote` must be copied exactly from the target, or `citation` must be the id of another judge's finding \
+            "For missed_detail `quote` must be copied exactly from the target, or `citation` must be the id of another judge's finding \
              and `quote` copied exactly from that finding"
         }
         EvidenceKind::FactualError => {
-            "for factual_error `quote` must be copied exactly from your own words of round 1, and `citation` must be the path:line \
+            "For factual_error `quote` must be copied exactly from your own words of round 1, and `citation` must be the path:line \
              or the exact words of the target that contradict them"
         }
     }

@@ -527,6 +527,9 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
         (false, true) => {
             (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
         }
+        (false, false) if ReviewRuling::from(first.verdict) == ruling => {
+            (Fate::Adopted, format!("it is the verdict, although {moved}"))
+        }
         (false, false) => (Fate::Minority, format!("{moved}; the verdict is {word}")),
     }
 }
@@ -537,9 +540,15 @@ pub(super) fn final_dissent(log: &ReviewLog<'_>) -> Vec<ReviewDissent> {
 }
 
 fn dissent(log: &ReviewLog<'_>, positions: &[PositionFate]) -> Vec<ReviewDissent> {
-    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let judge_of = |position: &PositionFate| log.judges.iter().find(|judge| judge.seat.id == position.seat);
+    let has_left = |judge: &ReviewJudge<'_>| judge.is_changed() && !judge.is_reverted;
+    // Whoever left the verdict dissents from it, too.
+    let minority = positions.iter().filter(|position| match position.fate {
+        Fate::Adopted => judge_of(position).is_some_and(has_left),
+        fate => fate == Fate::Minority,
+    });
     let entry = |position: &PositionFate| {
-        let judge = log.judges.iter().find(|judge| judge.seat.id == position.seat);
+        let judge = judge_of(position);
         let last = judge.and_then(ReviewJudge::last).map(held);
         ReviewDissent {
             judge: position.seat.clone(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cited_item;
 use super::table::ToolTable;
-use crate::quotes::QuotedTexts;
+use crate::quotes::{QuotedTexts, quoted_words};
 
 /// Adds every item to a view: as data, and as a section of the report.
 pub(super) fn add_items(view: &mut DebateView, table: &ToolTable) {
@@ -141,15 +141,21 @@ fn cites(reply: &Reply, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Option<boo
     let id = format!("[{}]", item.id);
     match reply.value() {
         Some(value) => value_cites(value, quoted, item, &id),
-        None => reply.words().filter(|words| words.contains(&id)).map(|_| false),
+        None => reply.words().filter(|words| words.contains(&id)).map(|words| quotes(&words, quoted, item)),
     }
+}
+
+/// Whether a text has words of the item in quotation marks.
+fn quotes(text: &str, quoted: &QuotedTexts<'_>, item: &ToolItem) -> bool {
+    let is_quoted = |words: &&str| item.text().is_some_and(|shown| quoted.is_quoted_item(words, shown));
+    quoted_words(text).iter().any(is_quoted)
 }
 
 fn value_cites(value: &Value, quoted: &QuotedTexts<'_>, item: &ToolItem, id: &str) -> Option<bool> {
     let inner: Vec<&Value> = match value {
         Value::String(text) => {
             let names = text.contains(id) || cited_item([item], text).is_some();
-            return names.then_some(false);
+            return names.then(|| quotes(text, quoted, item));
         }
         Value::Array(entries) => entries.iter().collect(),
         Value::Object(fields) => fields.values().collect(),

@@ -378,7 +378,7 @@ fn only_a_reply_to_which_an_item_was_shown_cites_it() {
     let protocol = WithTools(Review);
     let plain = brief(&protocol, &["one/a"], &[]);
     let (_, debate) = played(&protocol, &with_tools(plain, &tools(24, 24_000)), &mut |_, ask| {
-        let words = "It \"drops the tenth\" [E1].";
+        let words = "It \"drops the ninth\" [E1].";
         let verdict = json!({"analysis": words, "verdict": "PASS", "confidence": "HIGH", "key_insight": "x", "findings": [],
             "recommendation": "x", "schema_version": 1});
         match ask.repeats.is_none() && ask.seat == "judge-1" {

@@ -1,7 +1,9 @@
 //! Who held what after each round, one path for each seat.
 
+use std::ops::Range;
+
 use agon_core::wording::joined;
-use agon_core::{PathStep, PositionPaths, SeatPath};
+use agon_core::{PathStep, PositionPaths, SeatPath, SeatPosition};
 
 use super::citation;
 use crate::report_source::ReportSource;
@@ -51,7 +53,8 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     let in_full = positions.iter().map(|name| source.view.positions.in_full(name)).collect();
     let reworded = reworded.iter().map(|last| {
         let PositionRewording { holders, words } = last.as_ref()?;
-        let names: Vec<String> = holders.iter().map(|(seat, _)| source.name(seat)).collect();
+        let mut names: Vec<String> = holders.iter().map(|(seat, _)| source.name(seat)).collect();
+        names.dedup();
         Some(format!("{words} (as revised by {})", joined(&names)))
     });
     let reworded = reworded.collect();
@@ -61,13 +64,13 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
 /// How a position is put since it was revised without being given up.
 struct PositionRewording<'a> {
     words: &'a str,
-    /// Whose revision is put so, and its round.
-    holders: Vec<(&'a str, u32)>,
+    /// Whose revision is put so, and in which rounds: until the next revision.
+    holders: Vec<(&'a str, Range<u32>)>,
 }
 
 impl PositionRewording<'_> {
     fn holds(&self, seat: &str, round: u32) -> bool {
-        self.holders.iter().any(|(holder, since)| *holder == seat && *since <= round)
+        self.holders.iter().any(|(holder, rounds)| *holder == seat && rounds.contains(&round))
     }
 }
 
@@ -75,12 +78,16 @@ impl PositionRewording<'_> {
 fn last_rewording<'a>(source: &'a ReportSource<'_>, name: &str) -> Option<PositionRewording<'a>> {
     let rounds = source.view.positions.rounds.iter();
     let held = rounds.flat_map(|held| held.stands.iter().map(move |stand| (stand, held.round)));
-    let reworded = held.filter(|(stand, _)| stand.position == name);
-    let reworded: Vec<(&str, &str, u32)> = reworded
-        .filter_map(|(stand, round)| Some((stand.reworded.as_deref()?, stand.seat.as_str(), round)))
-        .collect();
-    let words = reworded.iter().max_by_key(|(.., round)| *round)?.0;
-    let holders = reworded.iter().filter(|(own, ..)| *own == words).map(|(_, seat, round)| (*seat, *round));
+    let revised = held
+        .filter(|(stand, _)| stand.position == name && (stand.reworded.is_some() || stand.change.is_some()));
+    let revised: Vec<(&SeatPosition, u32)> = revised.collect();
+    let words = revised.iter().rev().find_map(|(stand, _)| stand.reworded.as_deref())?;
+    let holders =
+        revised.iter().enumerate().filter(|(_, (stand, _))| stand.reworded.as_deref() == Some(words));
+    let holders = holders.map(|(place, (stand, round))| {
+        let mut later = revised.iter().skip(place + 1).filter(|(other, _)| other.seat == stand.seat);
+        (stand.seat.as_str(), *round..later.next().map_or(u32::MAX, |(_, until)| *until))
+    });
     Some(PositionRewording { words, holders: holders.collect() })
 }
 
@@ -152,7 +159,7 @@ impl PathMarks {
             is_bare.then(|| format!("{} {changed}{nothing}", self.bare)),
             self.reworded
                 .filter(|_| any(|step| step.is_reworded))
-                .map(|mark| format!("{mark} revised without being given up")),
+                .map(|mark| format!("{mark} put in new words")),
             any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -76,8 +76,17 @@ fn a_position_in_new_words_has_a_mark_and_its_new_words() {
       #1   move
       #1'  move in May (as revised by seat-1)
       #2   stay
-      ' revised without being given up
+      ' put in new words
     ");
+}
+
+/// Words that their holder revised once more have no mark after that.
+#[test]
+fn words_that_were_taken_back_have_no_mark() {
+    let mut history = texts("move move= move=\nstay stay stay", "move").history();
+    history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
+    let shown = read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN);
+    assert!(shown.contains("seat-1  #1   #1'  #1\n"), "{shown}");
 }
 
 /// "Seven debaters fit in 80 columns", whatever they hold.

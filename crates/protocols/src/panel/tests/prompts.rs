@@ -87,7 +87,7 @@ fn prompts_say_what_to_do_in_order_with_the_headings_of_the_seed() {
                 "## What Stands Between the Judges and Consensus",
                 "## Round 3: Final Position",
                 "What you do not mention stays as you last said it.",
-                "the id of your own claim or of your own finding below CRITICAL gives that up",
+                "if you give the id of your own claim, or of your own finding below CRITICAL, you give that up",
                 "It is critical if, carried out as written, the work fails or does serious harm, at once or later.",
                 "## Final Assessment",
                 "A change of 1.0 or more needs an id",

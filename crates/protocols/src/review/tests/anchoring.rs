@@ -149,7 +149,7 @@ fn what_does_not_verify_is_sent_back_with_what_is_wrong() {
         ("changed_because", evidence(), "FAIL", ""),
         ("changed_because", Value::Null, "FAIL", ""),
         ("changed_because", no_evidence(), "PASS", ""),
-        ("changed_because", no_evidence(), "FAIL", "`changed_because` does not verify: for missed_detail"),
+        ("changed_because", no_evidence(), "FAIL", "is not found. For missed_detail `quote`"),
         ("own", json!([{"id": "F9", "status": "drop"}]), "PASS", "\"F9\" is not one of your findings"),
         ("own", json!([{"id": "F1", "status": "drop"}]), "PASS", "\"F1\" is not one of your findings"),
         (
