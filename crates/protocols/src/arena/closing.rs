@@ -203,14 +203,31 @@ fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &
         let (when, reason) = (rounds_of_votes(log, place, &winner.group), reason_text(&ballot.reason));
         return (Fate::Refuted, format!("{given_up}its author voted for {name}{when}{reason}"));
     }
-    let held = revision.unwrap_or_else(|| "held to the end".to_owned());
+    // Who names a cause for its first change has given its first position up, and dissents with its last one.
+    match revision.and_then(|_| first_cause(log, place)) {
+        Some(cause) => (Fate::Refuted, cause),
+        None => (Fate::Minority, dissent_reason(log, place, first)),
+    }
+}
+
+/// Whether an agent kept its first position, how many votes its last one had, and how it voted itself.
+fn dissent_reason(log: &ArenaLog<'_>, place: usize, first: &str) -> String {
+    let held = revision_of(log, place, first).unwrap_or_else(|| "held to the end".to_owned());
+    let ballot = log.votes.last().and_then(|vote| vote.ballot(place));
     let voted = match ballot.map(|ballot| (ballot.choice, reason_text(&ballot.reason))) {
         None => String::new(),
         Some((None, reason)) => format!("; its author abstained{reason}"),
         Some((Some(choice), reason)) if choice == place => format!("; its author voted for it{reason}"),
         Some((Some(choice), reason)) => format!("; its author voted for {}{reason}", log.name(choice)),
     };
-    (Fate::Minority, format!("{held}{}{voted}", vote_count(log, place)))
+    format!("{held}{}{voted}", vote_count(log, place))
+}
+
+/// Whether an agent's last position is another than the decision, and its author did not vote for that in the end.
+fn is_dissenting(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> bool {
+    let Some(winner) = winner else { return true };
+    let choice = log.votes.last().and_then(|vote| vote.ballot(place)?.choice);
+    !winner.group.contains(&place) && !choice.is_some_and(|choice| winner.group.contains(&choice))
 }
 
 /// In which votes an agent voted for one of these proposals; nothing if there was only one vote.
@@ -253,8 +270,14 @@ fn first_cause(log: &ArenaLog<'_>, place: usize) -> Option<String> {
 /// How many of the last votes its group had.
 fn vote_count(log: &ArenaLog<'_>, place: usize) -> String {
     let Some(vote) = log.votes.last() else { return "; there was no vote".to_owned() };
-    let (own, cast) = (vote.votes(vote.group(place)), vote.cast());
-    format!("; {own} of {cast} vote{}", if cast == 1 { "" } else { "s" })
+    let group = vote.group(place);
+    let (own, cast) = (vote.votes(group), vote.cast());
+    let others: Vec<usize> = group.iter().copied().filter(|other| *other != place).collect();
+    let together = match others.is_empty() {
+        true => String::new(),
+        false => format!(", {} counted as the same", log.names(&others)),
+    };
+    format!("; {own} of {cast} vote{}{together}", if cast == 1 { "" } else { "s" })
 }
 
 fn one_line(text: &str) -> String {
@@ -277,20 +300,25 @@ pub(super) struct ArenaDissent {
 
 /// The minority positions.
 pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDissent> {
-    let minority = fates.iter().filter(|position| position.fate == Fate::Minority);
-    minority
-        .map(|position| {
+    let winner = winner(log);
+    fates
+        .iter()
+        .filter_map(|position| {
             let place = position.label.as_deref().and_then(|label| log.place(label));
+            let dissenting = place.filter(|place| is_dissenting(log, winner.as_ref(), *place))?;
             let last = place.and_then(|place| log.proposal(place));
             let last = last.map_or(position.position.as_str(), |held| held.said.position.trim());
-            ArenaDissent {
+            Some(ArenaDissent {
                 seat: position.seat.clone(),
                 label: position.label.clone(),
                 position: last.to_owned(),
                 opening: position.position.clone(),
-                reason: position.reason.clone(),
+                reason: match position.fate {
+                    Fate::Refuted => dissent_reason(log, dissenting, &position.position),
+                    _ => position.reason.clone(),
+                },
                 votes: place.zip(log.votes.last()).map(|(place, vote)| vote.votes(vote.group(place))),
-            }
+            })
         })
         .collect()
 }

@@ -113,7 +113,14 @@ impl SortedPairs {
             }
         }
         if [a, b].iter().any(|place| !quotes.iter().any(|(by, _)| by == place)) {
-            self.faults.push(format!("The pair of {} needs a quote of each proposal.", log.names(&[a, b])));
+            // A quote that does not occur is named already.
+            if [a, b]
+                .iter()
+                .any(|place| declared.quotes.iter().all(|said| log.place(&said.label) != Some(*place)))
+            {
+                self.faults
+                    .push(format!("The pair of {} needs a quote of each proposal.", log.names(&[a, b])));
+            }
             return None;
         }
         let PairReply { relation, similarity, .. } = *declared;
@@ -139,7 +146,8 @@ impl SortedPairs {
                 || (third == same && one != other);
             is_contradiction.then(|| {
                 format!(
-                    "{first}; {second}; {last}: proposals that are the same must relate alike to every other one"
+                    "{first}; {second}; {last}. These cannot all be true, because proposals that are the same relate alike to every other one: change \
+                     at least one"
                 )
             })
         });

@@ -17,6 +17,7 @@ use super::closing::{self, ArenaDissent};
 use super::context::ContextKind;
 use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, CritiqueSource, JudgeRound};
+use super::replies::PairRelation;
 use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
 use super::voting::{self, ABSTAIN, CastBallot, VoteRound};
@@ -183,7 +184,8 @@ pub(super) fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>>
     stages
 }
 
-/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others. The winner of the next vote comes
+/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others, as where what the clerk says of three
+/// proposals cannot all be true. The winner of the next vote comes
 /// first in its group, so that a new name has its words, which are the decision.
 fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting {
     let groups = log.same_groups(stage);
@@ -196,7 +198,7 @@ fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting
     };
     let is_known = |one: &[usize], other: &[usize]| {
         let mut pairs = one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
-        pairs.all(|(a, b)| log.relation(stage, a, b).is_some())
+        pairs.all(|(a, b)| log.relation(stage, a, b).is_some_and(|relation| relation != PairRelation::Same))
     };
     let group = |members: &Vec<usize>| PositionGroup {
         statement: None,

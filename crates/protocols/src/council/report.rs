@@ -9,7 +9,7 @@ use agon_core::{
 use serde::Deserialize;
 
 use super::closing::{CouncilDissent, cited};
-use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words, one_line};
+use super::log::{Challenge, ChallengeFate, CouncilLog, CouncillorStanding, has_words, one_line};
 use super::moderation::{InterventionKind, ModeratorIntervention, opposition};
 use super::replies::{CouncilVote, CouncillorQuote, RiskProbability, RiskSeverity};
 use super::verdict::{
@@ -357,16 +357,22 @@ impl CouncilReport<'_> {
     fn reason(&self, seat: &str, round: u32, because: &str) -> String {
         let named = cited(self.log, round, seat, because).into_iter().filter_map(|shown| {
             let id = shown.trim_matches(['[', ']']);
-            let challenge = self.log.challenge(id).map(|put| (&put.from, put.question.as_str()));
+            let challenge = self.log.challenge(id).map(|put| (self.name(&put.from), put.question.as_str()));
             let message = self.log.messages.iter().find(|sent| sent.id == id);
             let message = message.map(|sent| match sent.from == seat {
-                true => (&sent.to, sent.reply.as_deref().unwrap_or_default()),
-                false => (&sent.from, sent.text.as_str()),
+                true => {
+                    (format!("reply of {}", self.name(&sent.to)), sent.reply.as_deref().unwrap_or_default())
+                }
+                false => (self.name(&sent.from), sent.text.as_str()),
             });
             let (from, words) = challenge.or(message)?;
-            Some(format!("{shown}, {}: {}", self.name(from), one_line(words)))
+            Some(format!("{shown} ({from}): {}", one_line(words)))
         });
-        std::iter::once(format!("Its reason: {because}")).chain(named).collect::<Vec<_>>().join(" / ")
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => format!("Its reason: {because}"),
+            false => format!("Its reason: {because} / What it names: {}", named.join(" / ")),
+        }
     }
 
     /// What was shared when the moderator last looked, which was before the vote.
@@ -443,9 +449,13 @@ impl CouncilReport<'_> {
         let items = self.verdict.violations.iter().map(|violation| {
             let id = &violation.challenge_id;
             let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == *id);
-            let (name, round) = (self.name(&violation.councillor), violation.round);
+            let name = self.name(&violation.councillor);
+            let found = match violation.is_late {
+                true => "after the votes".to_owned(),
+                false => format!("in round {}", violation.round),
+            };
             ReportItem {
-                who: Some(format!("{name} on [{id}], round {round}")),
+                who: Some(format!("{name} on [{id}], found {found}")),
                 text: challenge.map_or(String::new(), |challenge| challenge.question.clone()),
                 note: Some(capitalized(&violation.why)),
             }
@@ -482,6 +492,14 @@ impl CouncilReport<'_> {
 
     /// What came of an intervention. Whether a point outlived the case against it, the moderator's next findings show.
     fn outcome(&self, done: &ModeratorIntervention) -> Option<String> {
+        let is_evaded = |put: &&Challenge| {
+            Some(&put.id) == done.about.as_ref()
+                && put.fate == ChallengeFate::Evaded
+                && done.outcome == "answered"
+        };
+        if self.log.challenges.iter().any(|put| is_evaded(&put)) {
+            return Some("answered, and the moderator found that answer evasive, too".to_owned());
+        }
         let Some(point) = done.steelmanned_point() else { return Some(done.outcome.clone()) };
         let shared = |number: u32| {
             let round = self.log.round(number).filter(|round| round.moderator.is_some())?;

@@ -55,7 +55,9 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
         let PositionRewording { holders, words } = last.as_ref()?;
         let mut names: Vec<String> = holders.iter().map(|(seat, _)| source.name(seat)).collect();
         names.dedup();
-        Some(format!("{words} (as revised by {})", joined(&names)))
+        let until = holders.iter().map(|(_, rounds)| rounds.end).max().filter(|until| *until != u32::MAX);
+        let until = until.map_or(String::new(), |until| format!(", until {}", source.round_name(until)));
+        Some(format!("{words} (as revised by {}{until})", joined(&names)))
     });
     let reworded = reworded.collect();
     PositionPaths { seats, rounds, vote_rounds: source.vote_rounds(), positions, in_full, reworded, scored }

@@ -87,6 +87,7 @@ fn words_that_were_taken_back_have_no_mark() {
     history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
     let shown = read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN);
     assert!(shown.contains("seat-1  #1   #1'  #1\n"), "{shown}");
+    assert!(shown.contains("move in May (as revised by seat-1, until round 3)"), "{shown}");
 }
 
 /// "Seven debaters fit in 80 columns", whatever they hold.

@@ -146,14 +146,14 @@ fn a_sorting_has_every_pair_with_words_of_both() {
                 said["pairs"][0]["relation"] = json!("same");
                 said["pairs"][1]["relation"] = json!("same");
             },
-            "proposals that are the same must relate alike to every other one",
+            "proposals that are the same relate alike to every other one",
         ),
         (
             &|said| {
                 said["pairs"][0]["relation"] = json!("same");
                 said["pairs"][1]["relation"] = json!("conflict");
             },
-            "proposals that are the same must relate alike to every other one",
+            "proposals that are the same relate alike to every other one",
         ),
     ] {
         match sorted(change) {

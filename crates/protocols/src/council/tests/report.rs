@@ -114,7 +114,7 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
         ["Innovator", "PROCEED, MEDIUM", "PROCEED, MEDIUM, new position", "PROCEED, MEDIUM", "PROCEED"]
     );
     let evaded = items(&section(&outline.body, "Who evaded a challenge").blocks);
-    assert_eq!(evaded[0].who.as_deref(), Some("Critic on [C1], round 1"));
+    assert_eq!(evaded[0].who.as_deref(), Some("Critic on [C1], found in round 1"));
     assert_eq!(evaded[0].note.as_deref(), Some("Put again, its answer takes no stance"));
     let agreed = items(&section(&outline.body, "What most agreed on after round 2").blocks);
     assert_eq!(
@@ -490,8 +490,8 @@ fn a_merge_puts_no_words_into_a_mouth_and_moves_nothing_to_the_other_side() {
     assert!(warned(debate.outcome.as_ref().unwrap(), "`merged` cannot join D2, D5"));
     let moved = items(&section(&view.outline.body, "How votes and positions moved").blocks);
     let late = moved.iter().find(|item| item.who.as_deref() == Some("Critic in the vote")).unwrap();
-    let note = "Its reason: [C12] and [M1]: a bad rota would end my argument. / [C12], Innovator: Which figures, asks the \
-                innovator? / [M1], Visionary: Which load in round 1?";
+    let note = "Its reason: [C12] and [M1]: a bad rota would end my argument. / What it names: [C12] (Innovator): Which figures, asks the \
+                innovator? / [M1] (Visionary): Which load in round 1?";
     assert_eq!((late.text.as_str(), late.note.as_deref()), ("The vote is now RECONSIDER.", Some(note)));
     let flips = view.positions.flips();
     let last = flips.iter().find(|flip| flip.seat == "critic").unwrap();
