@@ -417,6 +417,17 @@ mod tests {
                     .flips();
             assert_eq!(flips[0].toward_majority, Some(toward), "{to}");
         }
+        let others = [("WARN", None), ("WARN", None), ("PASS", None), ("FAIL", None)];
+        let rounds = vec![
+            held(1, &[&[("FAIL", None)], &others[..]].concat()),
+            held(2, &[&[("WARN", Some(&[][..]))], &others[..]].concat()),
+        ];
+        let history = PositionHistory { rounds, ..PositionHistory::default() };
+        assert_eq!(
+            history.flips()[0].toward_majority,
+            Some(false),
+            "two of four others are the most and no majority"
+        );
         let rounds = vec![
             held(1, &[("FAIL", None), ("PASS", None), ("WARN", None)]),
             held(2, &[("PASS", Some(&[])), ("PASS", None), ("WARN", None)]),

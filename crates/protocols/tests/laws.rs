@@ -236,10 +236,13 @@ fn first_round_positions_are_conserved() {
             for position in &outcome.positions {
                 assert!(!position.position.is_empty() && !position.reason.is_empty());
             }
-            let count = |fate| outcome.positions.iter().filter(|position| position.fate == fate).count();
-            // Who gave up the first position may dissent with a later one.
-            let (minority, refuted) = (count(Fate::Minority), count(Fate::Refuted));
-            let is_conserved = (minority..=minority + refuted).contains(&outcome.dissent.len());
+            // Who left the first position may dissent with a later one, whatever became of the first.
+            let dissenting: BTreeSet<&str> =
+                outcome.dissent.iter().filter_map(|told| told.get("seat")?.as_str()).collect();
+            assert_eq!(dissenting.len(), outcome.dissent.len(), "each dissenter once");
+            assert!(dissenting.is_subset(&accounted));
+            let mut minority = outcome.positions.iter().filter(|position| position.fate == Fate::Minority);
+            let is_conserved = minority.all(|position| dissenting.contains(position.seat.as_str()));
             assert!(is_conserved, "every minority position is in the dissent section");
         }
     }

@@ -66,7 +66,7 @@ pub fn read(args: &ArgMatches, app: &App<'_>) -> Result<Option<BriefFile>, CliEr
         let mut named: Vec<String> = left_out.into_iter().take(NAMED_MAX).collect();
         named.extend((more > 0).then(|| format!("{more} more")));
         output::note(&format!(
-            "note: the seats are not told of {}: the tools of servers are too many or too long together",
+            "note: the seats are not told of {}: they are told of 40 tools of a server, and of 32 KB of all servers together",
             joined(&named)
         ));
     }

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -330,7 +330,8 @@ impl FilesTool {
         .map_err(|what| path.problem(what))
     }
 
-    /// Opens a file or folder that was read from an opened folder with `entries`.
+    /// Opens a file or folder that was read from an opened folder with `entries`. If a pipe has taken its place since, it is opened for a
+    /// moment and refused.
     #[cfg(unix)]
     fn open_listed(&self, folder: &OpenedFolder, name: &str, _path: &SafePath) -> Option<OpenedEntry> {
         open_checked(&folder.file, name, Some(folder.device)).ok()
@@ -740,7 +741,6 @@ fn is_refused_name(name: &str) -> bool {
 /// A text, read into a buffer that other files can use afterwards.
 fn read_text<'b>(file: &OpenedFile, path: &SafePath, buffer: &'b mut Vec<u8>) -> Result<&'b str, String> {
     let too_long = || path.problem(&format!("has more than {} MB", FILE_BYTES_MAX >> 20));
-    let unreadable = |_| path.problem("cannot be read");
     if file.bytes > FILE_BYTES_MAX {
         return Err(too_long());
     }
@@ -751,9 +751,11 @@ fn read_text<'b>(file: &OpenedFile, path: &SafePath, buffer: &'b mut Vec<u8>) ->
     }
     let mut length = 0;
     loop {
-        match (&file.file).read(buffer.get_mut(length..).unwrap_or_default()).map_err(unreadable)? {
-            0 => break,
-            count => length += count,
+        match (&file.file).read(buffer.get_mut(length..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return Err(path.problem("cannot be read")),
         }
         if length as u64 > FILE_BYTES_MAX {
             return Err(too_long());

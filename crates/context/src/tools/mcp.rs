@@ -38,7 +38,7 @@ pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// How many messages a server may send before its next answer: requests, notifications, and answers to what was not asked. Each takes
 /// memory until it is dealt with, so one that sends more is disconnected.
 const UNASKED_MESSAGES_MAX: usize = 2_000;
-/// No more tools of a server are listed once there are so many, or so many pages.
+/// The listing of a server's tools stops after this many tools or pages.
 const LISTED_TOOLS_MAX: usize = 400;
 const PAGES_MAX: usize = 10;
 const NAME_BYTES_MAX: usize = 64;

@@ -173,7 +173,8 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
 
 /// What became of a first position. The winner's is adopted as its author has revised it. Another agent gives its own up by a vote for
 /// the winner, or, if its last version says the same as the decision, by naming a cause for its first change. Without one, whether that
-/// change gave the first position up is a question of meaning that nobody is asked, so it is not settled.
+/// change gave the first position up is a question of meaning that nobody is asked, so it is not settled. Who neither says the same as the
+/// decision nor votes for it dissents. Its first position is given up if it names a cause for its first change, else it is the minority's.
 fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &str) -> (Fate, String) {
     let revision = revision_of(log, place, first);
     let Some(winner) = winner else {
@@ -275,7 +276,7 @@ fn vote_count(log: &ArenaLog<'_>, place: usize) -> String {
     let others: Vec<usize> = group.iter().copied().filter(|other| *other != place).collect();
     let together = match others.is_empty() {
         true => String::new(),
-        false => format!(", {} counted as the same", log.names(&others)),
+        false => format!(", together with {}, which counts as the same", log.names(&others)),
     };
     format!("; {own} of {cast} vote{}{together}", if cast == 1 { "" } else { "s" })
 }
@@ -284,7 +285,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A minority position in the outcome.
+/// The last position of an agent that dissents, in the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ArenaDissent {
     pub(super) seat: String,
@@ -298,7 +299,7 @@ pub(super) struct ArenaDissent {
     pub(super) votes: Option<usize>,
 }
 
-/// The minority positions.
+/// The last positions of those who dissent.
 pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDissent> {
     let winner = winner(log);
     fates

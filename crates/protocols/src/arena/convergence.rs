@@ -71,7 +71,7 @@ impl SortedPairs {
         }
         sorted.pairs.sort_by_key(|pair| (pair.a, pair.b));
         sorted.contradictions = sorted.contradictions(log);
-        sorted.faults.extend(sorted.contradictions.iter().map(|one| format!("{one}.")));
+        sorted.faults.extend(sorted.contradictions.iter().map(|one| format!("{one}: change at least one.")));
         sorted
     }
 
@@ -146,8 +146,8 @@ impl SortedPairs {
                 || (third == same && one != other);
             is_contradiction.then(|| {
                 format!(
-                    "{first}; {second}; {last}. These cannot all be true, because proposals that are the same relate alike to every other one: change \
-                     at least one"
+                    "{first}; {second}; {last}. These cannot all be true, because \
+                     proposals that are the same relate alike to every other one"
                 )
             })
         });

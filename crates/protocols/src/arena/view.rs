@@ -8,8 +8,8 @@ use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::counted;
 use agon_core::{
     Ballot, CitableText, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome,
-    PhaseTurn, PositionChange, PositionHistory, QualityCheck, ReportItem, RoundPositions, RoundSummary,
-    SeatPosition, SeatVote, Termination,
+    PhaseTurn, PositionChange, PositionFate, PositionHistory, QualityCheck, ReportItem, RoundPositions,
+    RoundSummary, SeatPosition, SeatVote, Termination,
 };
 use serde::Deserialize;
 
@@ -184,8 +184,8 @@ pub(super) fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>>
     stages
 }
 
-/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others, as where what the clerk says of three
-/// proposals cannot all be true. The winner of the next vote comes
+/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others, and where the clerk contradicts itself
+/// about three proposals. The winner of the next vote comes
 /// first in its group, so that a new name has its words, which are the decision.
 fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting {
     let groups = log.same_groups(stage);
@@ -626,12 +626,16 @@ fn positions_check(log: &ArenaLog<'_>) -> QualityCheck {
     let of = |fate: Fate| fates.iter().filter(|position| position.fate == fate).count();
     let (adopted, given_up, minority) = (of(Fate::Adopted), of(Fate::Refuted), of(Fate::Minority));
     let open = of(Fate::NotSettled);
-    let is_conserved = closing::dissent(log, &fates).len() == minority
-        && fates.iter().all(|position| !position.reason.is_empty());
+    let dissent = closing::dissent(log, &fates);
+    // Who gave its first position up may dissent with a later one.
+    let is_told = |position: &PositionFate| dissent.iter().any(|told| told.seat == position.seat);
+    let is_conserved = fates.iter().all(|position| {
+        !position.reason.is_empty() && (position.fate != Fate::Minority || is_told(position))
+    });
     check(
         "Every position of round 1 is adopted, given up with a reason, not settled, or dissent",
         (!fates.is_empty()).then_some(is_conserved),
-        format!("{adopted} adopted, {given_up} given up, {open} not settled, {minority} in the dissent"),
+        format!("{adopted} adopted, {given_up} given up, {open} not settled, {minority} kept by dissenters"),
         asks_of(log, ArenaPhase::Propose),
     )
 }

@@ -1,4 +1,5 @@
-//! How `council` ends: the outcome, what became of every opening position, what a reader should know, and who voted what when.
+//! How `council` ends: the outcome, what became of every opening position, what a reader should know, who voted what when, and what can
+//! be cited by an id.
 
 use std::collections::BTreeMap;
 

@@ -121,6 +121,16 @@ impl PanelDispute {
         self.entries.iter().map(|entry| entry.place).collect()
     }
 
+    /// Who listed it first, in seat order. Who takes a side in a later round has not raised it.
+    pub(super) fn first_raisers(&self) -> Vec<usize> {
+        let first = self.entries.iter().map(|entry| entry.round).min();
+        let raisers = self.entries.iter().filter(|entry| Some(entry.round) == first);
+        let mut places: Vec<usize> = raisers.map(|entry| entry.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
     /// All its ids.
     pub(super) fn ids(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.id).chain(&self.same_as)
@@ -448,12 +458,6 @@ fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
         DisputeTopic::Point(claim) => claim.clone(),
     };
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
-    // Who takes a side in a later round has not raised it.
-    let first = dispute.entries.iter().map(|entry| entry.round).min();
-    let raisers = dispute.entries.iter().filter(|entry| Some(entry.round) == first);
-    let mut raised_by: Vec<usize> = raisers.map(|entry| entry.place).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
     let stakes = dispute.last_entries().into_iter().filter(|entry| !entry.stakes.is_empty());
     DisputeRecord {
         dispute_id: dispute.id.clone(),
@@ -462,7 +466,7 @@ fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
         about,
         state: if dispute.is_open() { DisputeState::Open } else { DisputeState::Resolved },
         open_after_rounds: rounds.map(|(round, _)| round.number).collect(),
-        raised_by: log.ids(&raised_by),
+        raised_by: log.ids(&dispute.first_raisers()),
         stakes: stakes.map(|entry| entry.stakes.clone()).collect(),
     }
 }

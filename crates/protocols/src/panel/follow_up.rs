@@ -235,8 +235,6 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
         }));
     }
     let last = dispute.last_entries();
-    let mut raised_by: Vec<usize> = last.iter().map(|entry| entry.place).collect();
-    raised_by.dedup();
     views.extend(last.iter().map(|entry| entry_view(log, entry)));
     // Whose point it is says so by the point itself.
     if let DisputeTopic::Point(Some(id)) = &dispute.topic {
@@ -257,7 +255,10 @@ fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
         DisputeTopic::Dimension(_) => format!("How good is its {}?", dispute.text.replace('_', " ")),
         DisputeTopic::Finding(_) | DisputeTopic::Point(_) => dispute.text.clone(),
     };
-    AttentionItem { stakes: stakes(log, &[dispute]), ..item(issue, ids, log.ids(&raised_by), views) }
+    AttentionItem {
+        stakes: stakes(log, &[dispute]),
+        ..item(issue, ids, log.ids(&dispute.first_raisers()), views)
+    }
 }
 
 /// What the judges say in the end is at stake.

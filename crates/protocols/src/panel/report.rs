@@ -1,4 +1,4 @@
-//! What readers see of a `panel`: headline, outline, round tables, the gate and the seed's records.
+//! What readers see of a `panel`: headline, outline, round tables, the gate, the seed's records and what can be cited by an id.
 
 use std::collections::BTreeSet;
 

@@ -528,7 +528,7 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
             (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
         }
         (false, false) if ReviewRuling::from(first.verdict) == ruling => {
-            (Fate::Adopted, format!("it is the verdict, although {moved}"))
+            (Fate::Adopted, format!("it is the verdict, which its judge left: {moved}"))
         }
         (false, false) => (Fate::Minority, format!("{moved}; the verdict is {word}")),
     }
@@ -554,7 +554,11 @@ fn dissent(log: &ReviewLog<'_>, positions: &[PositionFate]) -> Vec<ReviewDissent
             judge: position.seat.clone(),
             seat: position.seat.clone(),
             position: last.unwrap_or_else(|| position.position.clone()),
-            reason: position.reason.clone(),
+            // The reason of a first verdict that is the ruling is no reason to dissent.
+            reason: match position.fate {
+                Fate::Adopted => position.reason.replacen("it is the verdict, which its judge left: ", "", 1),
+                _ => position.reason.clone(),
+            },
         }
     };
     minority.map(entry).collect()

@@ -67,9 +67,9 @@ fn rules(fence: &Fence, tools: &TableTools) -> String {
 }
 
 /// What seats read about citing an item.
-const HOW_TO_CITE: &str = "Wherever your reply names an id or a citation with a `quote`, you can name one of these, also where only \
-                           other things are listed; elsewhere, put the words that you rely on in quotation marks beside the id. Copy \
-                           them exactly: they are checked.";
+const HOW_TO_CITE: &str = "Where your reply has `changed_because` with a `quote`, you can cite one of these there, even if only other \
+                           things are listed; elsewhere, put the words that you rely on in quotation marks beside the id. Copy them \
+                           exactly: they are checked.";
 
 /// The sections of a prompt with everything that the person attached and that was looked up. Empty if that is nothing.
 fn items_sections(fence: &Fence, table: &ToolTable) -> String {

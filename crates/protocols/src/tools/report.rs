@@ -145,10 +145,11 @@ fn cites(reply: &Reply, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Option<boo
     }
 }
 
-/// Whether a text has words of the item in quotation marks.
+/// Whether a text has words of the item in quotation marks, in the paragraph that names it.
 fn quotes(text: &str, quoted: &QuotedTexts<'_>, item: &ToolItem) -> bool {
     let is_quoted = |words: &&str| item.text().is_some_and(|shown| quoted.is_quoted_item(words, shown));
-    quoted_words(text).iter().any(is_quoted)
+    let named = text.lines().filter(|line| line.contains(&item.id));
+    named.flat_map(quoted_words).any(|words| is_quoted(&words))
 }
 
 fn value_cites(value: &Value, quoted: &QuotedTexts<'_>, item: &ToolItem, id: &str) -> Option<bool> {

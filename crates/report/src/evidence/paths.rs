@@ -53,8 +53,12 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     let in_full = positions.iter().map(|name| source.view.positions.in_full(name)).collect();
     let reworded = reworded.iter().map(|last| {
         let PositionRewording { holders, words } = last.as_ref()?;
-        let mut names: Vec<String> = holders.iter().map(|(seat, _)| source.name(seat)).collect();
-        names.dedup();
+        let mut names: Vec<String> = Vec::new();
+        for name in holders.iter().map(|(seat, _)| source.name(seat)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let until = holders.iter().map(|(_, rounds)| rounds.end).max().filter(|until| *until != u32::MAX);
         let until = until.map_or(String::new(), |until| format!(", until {}", source.round_name(until)));
         Some(format!("{words} (as revised by {}{until})", joined(&names)))

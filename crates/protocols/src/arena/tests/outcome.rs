@@ -56,6 +56,39 @@ fn an_outvoted_agent_dissents_with_its_last_position() {
     );
 }
 
+/// Who names a cause for its first change has given its first position up, and dissents with its last one.
+#[test]
+fn an_outvoted_agent_that_was_convinced_gave_its_first_position_up() {
+    let debate = ScriptedArena {
+        votes: &|_| vec![1, 2, 1],
+        with: &|ask, phase, round, said| {
+            if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
+                said["position"] = json!("Rent machines by the hour instead.");
+                if round == 3 {
+                    said["changed_because"] = json!([{"id": own(ask)[0], "quote": "the costs"}]);
+                }
+            }
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    let outcome = debate.outcome.as_ref().unwrap();
+    let (fate, reason) = fate(outcome, "agent-2");
+    assert_eq!(fate, Fate::Refuted);
+    assert!(reason.starts_with("its author changed it in round 3, citing [Q"), "{reason}");
+    let entry = outcome.dissent.iter().find(|entry| entry["seat"] == "agent-2").unwrap();
+    assert_eq!(entry["position"], "Rent machines by the hour instead.");
+    let why = entry["reason"].as_str().unwrap();
+    assert!(
+        why.starts_with("revised by its author in round 3; 1 of 3 votes; its author voted for it"),
+        "{why}"
+    );
+    let view = Arena.view(&debate).unwrap();
+    let check =
+        view.checks.iter().find(|check| check.sentence.starts_with("Every position of round 1")).unwrap();
+    assert_eq!((check.met, check.note.contains("2 given up")), (Some(true), true), "{}", check.note);
+}
+
 /// What the winner proposed first is adopted as it has revised it: it was not given up, whatever was answered then, and is never dissent.
 #[test]
 fn a_revised_winner_did_not_give_its_first_position_up() {

@@ -69,6 +69,57 @@ fn without_a_clerk_it_is_unknown_who_agrees() {
     );
 }
 
+/// An agent whose position in one sentence stays the same has not changed its mind, even if the clerk now counts it as another position.
+#[test]
+fn who_still_says_the_same_has_not_changed_its_mind() {
+    let debate = ScriptedArena {
+        with: &|ask, phase, round, said| {
+            if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" && round >= 4 {
+                said["proposal"] = json!(format!("{} First by hand.", POSITIONS[1]));
+            }
+            if phase == "compare" && round >= 4 {
+                *said = sorted(ask, &|one, other| {
+                    let is_of = |text: &str, place: usize| text.starts_with(POSITIONS[place]);
+                    match (is_of(one, 0) || is_of(one, 1)) && (is_of(other, 0) || is_of(other, 1)) {
+                        true => ("same", 0.9),
+                        false => ("conflict", 0.1),
+                    }
+                });
+            }
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    let history = stands(&debate);
+    let of = |number: u32| history.rounds.iter().find(|round| round.round == number).unwrap();
+    let (third, fourth) = (of(3).of("agent-2").unwrap(), of(4).of("agent-2").unwrap());
+    assert_ne!(third.position, fourth.position, "the clerk counts it as the same as another now");
+    assert_eq!((&third.words, &fourth.change), (&fourth.words, &None));
+    assert!(history.flips().iter().all(|flip| flip.round != 4));
+}
+
+/// "proposals that are the same relate alike to every other one": where the clerk says otherwise, nobody is known to hold the same.
+#[test]
+fn a_clerk_that_contradicts_itself_sorts_nothing() {
+    let debate = ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if phase == "compare" {
+                let is_second = |text: &str| text.starts_with(POSITIONS[1]);
+                *said = sorted(ask, &|one, other| match is_second(one) || is_second(other) {
+                    true => ("same", 0.9),
+                    false => ("conflict", 0.1),
+                });
+            }
+        },
+        ..ScriptedArena::default()
+    }
+    .run();
+    for round in stands(&debate).rounds.iter().filter(|round| !round.ballots) {
+        assert!(round.stands.iter().all(|stand| stand.is_unsorted), "{round:?}");
+        assert_eq!(held(round), POSITIONS[..3]);
+    }
+}
+
 /// The clerk's `same` makes one position of two; who joins another's position has moved. The change is evidenced by words that were
 /// shown and that its author names as the cause; that it answers critiques does not make it so.
 #[test]

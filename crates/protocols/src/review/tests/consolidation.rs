@@ -261,6 +261,13 @@ fn a_weak_flip_is_told_in_the_fate_of_the_first_verdict() {
             format!("it is the verdict; {}, so FAIL counts", moved("WARN")),
             None,
         ),
+        (
+            &[DEBATE],
+            ["FAIL", "WARN"],
+            Fate::Adopted,
+            format!("it is the verdict, which its judge left: {}", moved("WARN")),
+            Some("WARN: It is a WARN now."),
+        ),
     ] {
         let debate = play(brief(&["a/x"], set), &|ask, phase, _| {
             let mut value = said(ask, phase, &[("judge-1", r1, r2), ("judge-2", "FAIL", "FAIL")])?;
@@ -274,6 +281,12 @@ fn a_weak_flip_is_told_in_the_fate_of_the_first_verdict() {
         assert_eq!((found, told), (fate, reason.as_str()), "{r1} {r2}");
         let held: Vec<String> = view(&debate).dissent.into_iter().map(|item| item.text).collect();
         assert_eq!(held, dissent.into_iter().collect::<Vec<_>>(), "{r1} {r2}");
+        assert!(
+            outcome
+                .dissent
+                .iter()
+                .all(|told| !told["reason"].as_str().unwrap().contains("it is the verdict"))
+        );
     }
 }
 
