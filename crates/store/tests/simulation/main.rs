@@ -286,6 +286,7 @@ fn run_to_close(
         let run = run_process(scenario, &server, &durable, disturbance(process), &place, &next_folder);
         let (end, ended_at) = runtime.unwrap().block_on(run);
         let log = durable.lock().unwrap().clone();
+        let has_died = matches!(end, ProcessEnd::Died(_));
         match end {
             ProcessEnd::Died(left) => {
                 place = left;
@@ -306,7 +307,13 @@ fn run_to_close(
             ProcessEnd::Returned(Err(why)) => panic!("seed {seed}, process {process}: {why}"),
         }
         let stored = stored_log(&place);
-        assert_eq!(stored, log, "seed {seed}, process {process}: the store has another log than was written");
+        // A process may die after its last events were stored and before it heard of that.
+        let expected = if has_died { stored.get(..log.len()).unwrap_or(&stored) } else { &stored };
+        assert_eq!(
+            expected, log,
+            "seed {seed}, process {process}: the store has another log than was written"
+        );
+        *durable.lock().unwrap() = stored;
     }
     panic!("seed {seed}: the debate never closes")
 }
