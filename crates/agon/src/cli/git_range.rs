@@ -511,7 +511,7 @@ mod tests {
         assert_eq!((answer.out.len(), answer.has_succeeded), (1001, false));
     }
 
-    /// Nobody writes to the pipe, so git would wait for ever.
+    /// Nobody writes to the pipe, so git would never return.
     #[test]
     #[cfg(unix)]
     fn a_git_that_does_not_end_is_stopped() {

@@ -148,8 +148,8 @@ fn a_structured_reply_is_shown_by_its_main_sentence() {
 #[test]
 fn while_a_person_is_asked_the_others_answers_of_the_phase_are_held_back() {
     #[derive(Clone, Default)]
-    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-    impl Write for Shared {
+    struct SharedOutput(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    impl Write for SharedOutput {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -157,7 +157,7 @@ fn while_a_person_is_asked_the_others_answers_of_the_phase_are_held_back() {
             Ok(())
         }
     }
-    let out = Shared::default();
+    let out = SharedOutput::default();
     let style = TerminalStyle { color: false, width: 60, unicode: true };
     let deep = agon_protocols::find("deep").unwrap();
     let mut live = LiveView::plain(deep, style, Box::new(out.clone()));

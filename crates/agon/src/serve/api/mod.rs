@@ -104,14 +104,15 @@ mod tests {
 
     #[derive(Debug, Default, PartialEq, Deserialize)]
     #[serde(default)]
-    struct Fields {
+    struct GivenFields {
         protocol: Option<String>,
         limit: Option<usize>,
     }
 
     #[test]
     fn a_body_is_an_object_and_nothing_else() {
-        let status = |body: &str| parse_body::<Fields>(body.as_bytes()).err().map(|problem| problem.status);
+        let status =
+            |body: &str| parse_body::<GivenFields>(body.as_bytes()).err().map(|problem| problem.status);
         for (body, refused) in [
             ("", None),
             (" {\"limit\": 3} ", None),
@@ -132,7 +133,7 @@ mod tests {
             let request =
                 Request::builder().uri(Uri::from_static(uri)).body(axum::body::Body::empty()).unwrap();
             let (mut parts, _) = request.into_parts();
-            ApiQuery::<Fields>::from_request_parts(&mut parts, &()).await
+            ApiQuery::<GivenFields>::from_request_parts(&mut parts, &()).await
         };
         assert_eq!(read("/?limit=3").await.ok().and_then(|query| query.0.limit), Some(3));
         let problem = read("/?limit=abc").await.err().unwrap();
