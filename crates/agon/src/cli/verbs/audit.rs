@@ -55,7 +55,7 @@ fn command(command: Command) -> Command {
         .subcommand(
             subcommand("votes", "Models that answered the same questions: how independent they are, what a vote gains")
                 .after_help(
-                    "A row is a question, a column a model. `-` is a question that a model was not asked. An empty cell is no answer: it\n\
+                    "A row is a question, a column a model. `-` is a question that a model was not asked. An empty cell is no answer: it \
                      does not vote, counts as wrong, and breaks unanimity. Only questions that all of the models were asked count.",
                 )
                 .arg(list("models", "A,B,C", "The columns of the models [default: all that are not ids]"))
@@ -64,7 +64,7 @@ fn command(command: Command) -> Command {
         .subcommand(
             subcommand("judges", "Judges that ruled on the same pairs in both orders: does the order matter?")
                 .after_help(
-                    "A judge has two columns, NAME_ab and NAME_ba: which answer it preferred when the pair was shown in the first order and\n\
+                    "A judge has two columns, NAME_ab and NAME_ba: which answer it preferred when the pair was shown in the first order and \
                      in the other. Both name the answers as in the first order.",
                 )
                 .arg(option("subset", "COLUMN", "Also measure the subsets in this column [default: subset]"))

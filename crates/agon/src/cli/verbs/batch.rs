@@ -61,8 +61,8 @@ fn command(command: Command) -> Command {
         .about("Run many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
             "A line: {\"question\": \"...\"}, optionally with \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
-             The whole file is checked before the first call. If a batch with --out is interrupted, the same command goes on: finished lines\n\
-             are not held again, and debates that had begun are continued. The limits --total-... are on all debates together, earlier runs\n\
+             The whole file is checked before the first call. If a batch with --out is interrupted, the same command goes on: finished lines \
+             are not held again, and debates that had begun are continued. The limits --total-... are on all debates together, earlier runs \
              included: when one is used up, nothing more starts, and the same command with a higher limit goes on.",
         )
         .arg(file)

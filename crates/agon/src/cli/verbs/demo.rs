@@ -46,7 +46,7 @@ fn command(command: Command) -> Command {
     command
         .about("Play scripted debates, one of each kind; no model is needed")
         .after_help(
-            "On a terminal there is a pause before the next demo, and a key skips it. The debates are stored, so `agon list` shows\n\
+            "On a terminal there is a pause before the next demo, and a key skips it. The debates are stored, so `agon list` shows \
              them, but ratings and knowledge are left alone.\n\
              Exit status: 0 if every demo came to its end, whatever its verdict.",
         )

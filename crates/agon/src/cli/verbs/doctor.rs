@@ -37,7 +37,7 @@ fn command(command: Command) -> Command {
         .about("Check the configuration, the store, the providers and the files of embedded models")
         .after_help(
             "A provider is asked for its list of models if its key is set or if it needs none.\n\
-             With --fix it offers what it can do about what it found: fetch a model, write a configuration, repair the permissions of\n\
+             With --fix it offers what it can do about what it found: fetch a model, write a configuration, repair the permissions of \
              keys, the store and the file of tokens. It asks before each; without a terminal it only lists them.\n\
              Exit status: 0, or 2 if the configuration or the store is wrong; 3 if something could not be fixed.",
         )

@@ -47,9 +47,9 @@ fn command(command: Command) -> Command {
     command
         .about("Try protocols on questions with known answers: accuracy against cost, with intervals and paired tests")
         .after_help(
-            "Every trial is a stored debate, and its result is a line of the results file. The same command continues an interrupted\n\
-             run. The debates have a store of their own beside the results, so that your other debates do not learn from them, nor\n\
-             they from yours. Options, numbers and equal texts are graded by arithmetic. For any other text the clerk (--clerk) says\n\
+            "Every trial is a stored debate, and its result is a line of the results file. The same command continues an interrupted \
+             run. The debates have a store of their own beside the results, so that your other debates do not learn from them, nor \
+             they from yours. Options, numbers and equal texts are graded by arithmetic. For any other text the clerk (--clerk) says \
              whether it is the gold answer; what it does not say counts neither as right nor as wrong. self-consistency draws as many samples of the first model as the most expensive debate makes calls.",
         )
         .arg(file)

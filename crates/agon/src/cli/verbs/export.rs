@@ -34,7 +34,7 @@ fn command(command: Command) -> Command {
     command
         .about("Write a debate as Markdown, HTML, JSON or YAML, a gate's verdict for a pipeline, or a trace")
         .after_help(
-            "json contains the outcome and the whole log with its hashes; --receipt contains both, signed. `agon verify FILE` checks\n\
+            "json contains the outcome and the whole log with its hashes; --receipt contains both, signed. `agon verify FILE` checks \
              either; a receipt also on another machine and without a network. otlp is the trace that telemetry sends, for a collector.",
         )
         .arg(arguments::debate_id())

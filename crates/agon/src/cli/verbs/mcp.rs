@@ -34,7 +34,7 @@ fn command(command: Command) -> Command {
     command
         .about("Serve debates as tools to a coding agent on stdin and stdout (Model Context Protocol)")
         .after_help(
-            "The agent's client starts this program; `agon serve` has the same tools at /mcp. A call returns within a minute, and its debate\n\
+            "The agent's client starts this program; `agon serve` has the same tools at /mcp. A call returns within a minute, and its debate \
              goes on. When the client hangs up, running debates are finished, or with on_close = \"stop\" under [mcp] left for the next start.",
         )
         .arg(install)

@@ -21,8 +21,8 @@ fn command(command: Command) -> Command {
     command
         .about("Show how agents are rated: rating, uncertainty, calibration and history")
         .after_help(
-            "The rating is Elo (K 32, from 1500): each judged debate is a game between all who proposed. The next column is its\n\
-             uncertainty, by Glicko-2. Brier scores forecasts (votes with their confidence) against `agon resolve`: 0 is\n\
+            "The rating is Elo (K 32, from 1500): each judged debate is a game between all who proposed. The next column is its \
+             uncertainty, by Glicko-2. Brier scores forecasts (votes with their confidence) against `agon resolve`: 0 is \
              perfect, 0.25 is guessing. How often an agent votes with the winner is not a merit, so it is a separate column.",
         )
         .arg(arguments::path_option("plot", "FILE.svg", "Also draw the history of the ratings"))

@@ -29,8 +29,8 @@ fn command(command: Command) -> Command {
     command
         .about("Serve debates over HTTP: a page to watch and join them, an API, and debates as models of chat programs")
         .after_help(
-            "The page is at /, the API under /api/v1 (described by /openapi.json), OpenAI's format under /v1,\n\
-             the tools of `agon mcp` at /mcp. On this machine nobody needs a token. To listen on other addresses, set AGON_TOKEN or use\n\
+            "The page is at /, the API under /api/v1 (described by /openapi.json), OpenAI's format under /v1, \
+             the tools of `agon mcp` at /mcp. On this machine nobody needs a token. To listen on other addresses, set AGON_TOKEN or use \
              --token-file; browsers then use the one-time link that is printed.",
         )
         .arg(listen)

@@ -32,8 +32,8 @@ fn command(command: Command) -> Command {
     command
         .about("Run debates between simulated seats with known properties, and measure what the protocol does")
         .after_help(
-            "Whole debates run through the engine; no model is asked. What was planted is measured again from the logs alone, with 95%\n\
-             intervals. --curve adds one persuasive adversary in N seats and prints what each protocol loses by it; these are thousands of\n\
+            "Whole debates run through the engine; no model is asked. What was planted is measured again from the logs alone, with 95% \
+             intervals. --curve adds one persuasive adversary in N seats and prints what each protocol loses by it; these are thousands of \
              debates and take minutes. Evidence persuades for the right and the wrong side alike: seats that can be persuaded can be misled.",
         )
         .arg(protocol)

@@ -34,9 +34,9 @@ fn command(command: Command) -> Command {
     command
         .about("Check that a debate's log, or a receipt, was not changed since it was written")
         .after_help(
-            "A receipt is checked against --key, else against the keys that `agon keys show` lists, because anybody can sign a forged\n\
+            "A receipt is checked against --key, else against the keys that `agon keys show` lists, because anybody can sign a forged \
              debate with a new key. A file without a signature proves nothing about who wrote it: anybody can compute its hashes anew.\n\
-             Exit status: 0 signed by a known key and replayed, or a debate of your own store that replays; 3 only the hash chain holds,\n\
+             Exit status: 0 signed by a known key and replayed, or a debate of your own store that replays; 3 only the hash chain holds, \
              or it could not be replayed; 1 something was changed, or no known key signed it.",
         )
         .arg(id)

@@ -30,7 +30,7 @@ fn command(command: Command) -> Command {
     command
         .about("Run the debates that others submit to a Restate server, together with other workers")
         .after_help(
-            "All workers and all programs that submit use one store, for instance --db postgres://USER@HOST/NAME. A debate whose worker dies goes\n\
+            "All workers and all programs that submit use one store, for instance --db postgres://USER@HOST/NAME. A debate whose worker dies goes \
              on at another one; no answer that was paid for is asked for again. docs/scale.md describes a cluster.",
         )
         .arg(restate.required_unless_present("check"))
