@@ -474,7 +474,7 @@ pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
         draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
     }
     draft.set("/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
@@ -482,7 +482,7 @@ pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
     let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
     draft.set("/properties/choice", "enum", choices);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
@@ -494,7 +494,7 @@ pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
         draft.list(list, label, &names);
         draft.set(list, "minItems", names.len());
     }
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 /// The schema of a matrix that compares so many texts.
@@ -506,7 +506,7 @@ pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
     }
     draft.set("/properties/similarity/items/items", "minimum", -1.0);
     draft.set("/properties/similarity/items/items", "maximum", 1.0);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 /// A reply's schema while it is narrowed.
@@ -530,10 +530,6 @@ impl SchemaDraft {
         if !allowed.is_empty() {
             self.set(&format!("{list}{value}"), "enum", allowed);
         }
-    }
-
-    fn finish(self) -> Arc<ReplySchema> {
-        Arc::new(self.0)
     }
 }
 

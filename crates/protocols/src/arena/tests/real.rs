@@ -8,7 +8,7 @@ fn library() -> Value {
 }
 
 /// The debate, with what a clerk says of agents 1 and 2 as they are now; `None` for an absent clerk.
-fn debate(clerk: Option<&'static str>, orders: &str) -> Debate {
+pub(super) fn debate(clerk: Option<&'static str>, orders: &str) -> Debate {
     let texts = library();
     let set = [BARE, &[("judge_orders", orders)]].concat();
     let table = ScriptedArena { set: &set, ..ScriptedArena::default() };

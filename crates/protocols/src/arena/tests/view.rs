@@ -160,7 +160,11 @@ fn report_lines(sections: &[ReportSection], length: ReportLength) -> Vec<String>
                     lines.push(text.clone());
                 }
                 ReportBlock::Items(items) => {
-                    lines.extend(items.iter().map(|item| format!("{:?} {}", item.who, item.text)));
+                    for item in items {
+                        let who = item.who.as_ref().map_or(String::new(), |who| format!("{who}: "));
+                        lines.push(format!("- {who}{}", item.text));
+                        lines.extend(item.note.as_ref().map(|note| format!("  {note}")));
+                    }
                 }
                 ReportBlock::Table(rows) => lines.extend(rows.iter().map(|row| row.join(" | "))),
                 ReportBlock::Group { title, badges, blocks } => {
@@ -552,4 +556,11 @@ fn a_recorded_verdict_is_read_back_without_loss() {
         let read: verdict::ArenaVerdict = serde_json::from_value(recorded.clone()).unwrap();
         assert_eq!(serde_json::to_value(read).unwrap().to_string(), recorded.to_string());
     }
+}
+
+/// A whole report, as a person reads it. Two agents say the same in other words; the third dissents.
+#[test]
+fn the_short_report_of_a_real_debate() {
+    let lines = report(&super::real::debate(Some("same"), "1"), ReportLength::Short);
+    assert_eq!(lines.join("\n"), include_str!("library_report.txt").trim_end());
 }
