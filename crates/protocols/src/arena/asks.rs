@@ -8,6 +8,7 @@ use std::sync::Arc;
 use agon_core::wording::{capitalized, score};
 use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, Step};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::{ContextItem, ContextKind};
 use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep};
@@ -27,47 +28,6 @@ pub(super) struct ArenaAsks<'a> {
     /// What agents read first, and what the clerk and the judge do.
     system: Arc<str>,
     impartial_system: Arc<str>,
-}
-
-#[derive(Serialize)]
-struct SystemContext {
-    rule: String,
-    is_agent: bool,
-}
-
-#[derive(Serialize)]
-struct MaterialContext {
-    task: String,
-    context: Vec<ItemContext>,
-    interjections: Vec<String>,
-}
-
-/// What the shared part of most templates needs.
-#[derive(Serialize)]
-struct PhaseContext {
-    material: String,
-    round: u32,
-    has_context: bool,
-    /// What the judge's criteria weigh.
-    weights: String,
-    /// The agents whose proposals are the same, so that votes for them count together; empty if there are none.
-    same: String,
-    /// Whether the judge decides. Then its first place stands, whatever the votes.
-    is_judge_deciding: bool,
-    /// Whether another revision may follow, in which the authors of the proposals read the reasons.
-    is_extendable: bool,
-}
-
-#[derive(Serialize)]
-struct ProposeTail {
-    memory: Vec<ItemContext>,
-}
-
-#[derive(Serialize)]
-struct CritiqueTail {
-    label: String,
-    target: String,
-    content: String,
 }
 
 #[derive(Serialize, Default)]
@@ -92,47 +52,8 @@ struct RevisionContext {
     positions: Vec<LabelledQuote>,
     proposals: Vec<LabelledQuote>,
     whose: String,
-    signals: Vec<SignalContext>,
-}
-
-#[derive(Serialize)]
-struct RevisionTail {
-    label: String,
-    /// The agent's own proposal, unless it stands among the proposals as the agent wrote it.
-    own: String,
-    /// Whether it stands there with masked words.
-    is_masked: bool,
-    /// Which of the fields that not every revision has are asked for.
-    is_answering: bool,
-    has_critiques: bool,
-    critiques: Vec<CritiqueContext>,
-    /// The reasons of voters and judge.
-    reasons: Vec<CritiqueContext>,
-    verdicts: Vec<CritiqueContext>,
-    memory: Vec<ItemContext>,
-}
-
-#[derive(Serialize)]
-struct CompareContext {
-    task: String,
-    proposals: Vec<LabelledQuote>,
-}
-
-/// What voters and judge read.
-#[derive(Serialize)]
-struct DecisionTail {
-    label: String,
-    proposed: bool,
-    proposals: Vec<FinalProposal>,
-}
-
-#[derive(Serialize)]
-struct FinalProposal {
-    #[serde(flatten)]
-    text: LabelledQuote,
-    /// How many critiques of it the critics have called resolved.
-    resolved: usize,
-    critiques: Vec<CritiqueContext>,
+    /// The signals of the trickster, each with the words that it rests on.
+    signals: Vec<Value>,
 }
 
 #[derive(Serialize)]
@@ -148,31 +69,11 @@ struct LabelledQuote {
     content: String,
 }
 
-/// A signal of the trickster with the words that it rests on.
-#[derive(Serialize)]
-struct SignalContext {
-    about: &'static str,
-    quotes: Vec<LabelledQuote>,
-}
-
-#[derive(Serialize)]
-struct CritiqueContext {
-    id: String,
-    from: String,
-    /// Whose proposal it is about.
-    label: String,
-    content: String,
-    /// The last answer to it and the last verdict on it, in the order of the versions that they are about.
-    steps: Vec<LabelledQuote>,
-    /// Whether the author of the proposal has revised it since and has not answered.
-    is_unanswered: bool,
-}
-
 impl<'a> ArenaAsks<'a> {
     pub(super) fn new(log: &'a ArenaLog<'a>) -> Result<Self, Corrupt> {
         let prompts = prompts()?;
         let system = |is_agent| {
-            prompts.shared("arena/system.hbs", &SystemContext { rule: log.quoted.rule(), is_agent })
+            prompts.shared("arena/system.hbs", &json!({"rule": log.quoted.rule(), "is_agent": is_agent}))
         };
         Ok(Self { log, prompts, system: system(true)?, impartial_system: system(false)? })
     }
@@ -180,12 +81,12 @@ impl<'a> ArenaAsks<'a> {
     /// Round 1: every agent proposes on its own.
     pub(super) fn propose(&self) -> Result<Step, Corrupt> {
         let (phase, schema) = (ArenaPhase::Propose, replies::plain_schema::<ProposalReply>("proposal"));
-        let shared = self.shared(phase, 1)?;
+        let (shared, at_once) = (self.shared(phase, 1)?, self.log.options.max_concurrent_proposals);
         let mut asks = Vec::new();
         for place in self.log.in_seat_order() {
-            let tail = ProposeTail { memory: self.memory(place) };
+            let tail = json!({"memory": self.memory(place)});
             let ask = self.agent_ask(phase, place, &shared, &tail, schema.clone())?;
-            asks.extend(ask.map(|ask| Ask { at_once: self.log.options.max_concurrent_proposals, ..ask }));
+            asks.extend(ask.map(|ask| Ask { at_once, ..ask }));
         }
         Ok(Step::Ask(phase.at(1), asks))
     }
@@ -193,18 +94,14 @@ impl<'a> ArenaAsks<'a> {
     /// Round 2: every agent critiques each other agent's proposal, with one ask for each.
     pub(super) fn critique(&self) -> Result<Step, Corrupt> {
         let (phase, schema) = (ArenaPhase::Critique, replies::plain_schema::<CritiqueReply>("critique"));
-        let shared = self.shared(phase, 2)?;
-        let at_once = self.log.options.max_concurrent_critiques;
+        let (shared, at_once) = (self.shared(phase, 2)?, self.log.options.max_concurrent_critiques);
         let mut asks = Vec::new();
         for place in self.log.in_seat_order() {
-            for LabelledQuote { label, content } in self.proposals() {
-                if self.log.label(place) == label {
-                    continue;
-                }
-                let tail =
-                    CritiqueTail { label: self.log.label(place).to_owned(), target: label.clone(), content };
+            let own = self.log.label(place);
+            for proposal in self.proposals().into_iter().filter(|proposal| proposal.label != own) {
+                let tail = json!({"label": own, "target": proposal.label, "content": proposal.content});
                 let ask = self.agent_ask(phase, place, &shared, &tail, schema.clone())?;
-                asks.extend(ask.map(|ask| Ask { about: Some(label), at_once, ..ask }));
+                asks.extend(ask.map(|ask| Ask { about: Some(proposal.label), at_once, ..ask }));
             }
         }
         Ok(Step::Ask(phase.at(2), asks))
@@ -246,7 +143,7 @@ impl<'a> ArenaAsks<'a> {
                 label: quote.label.clone(),
                 content: self.log.quoted.quote(&format!("Agent {}", quote.label), &quote.quote),
             });
-            SignalContext { about: signal.signal.about(), quotes: quotes.collect() }
+            json!({"about": signal.signal.about(), "quotes": quotes.collect::<Vec<_>>()})
         });
         let all = agents.len() == self.log.proposers().len();
         let whose = if all { String::new() } else { format!(" of {}", self.log.names(agents)) };
@@ -300,25 +197,26 @@ impl<'a> ArenaAsks<'a> {
         has_critiques: bool,
         answered: &[&ArenaCritique],
         judged: &[&ArenaCritique],
-    ) -> RevisionTail {
+    ) -> Value {
         let own = self.log.proposal(place).map_or_else(String::new, |held| held.said.text());
-        let is_masked =
-            !is_first && self.log.quoted.own_words(&own) != self.log.quoted.quote("your words", &own);
-        let shown = |critiques: &[&ArenaCritique], by_peers: bool| -> Vec<CritiqueContext> {
+        let own_words = self.log.quoted.own_words(&own);
+        let is_masked = !is_first && own_words != self.log.quoted.quote("your words", &own);
+        let shown = |critiques: &[&ArenaCritique], by_peers: bool| -> Vec<Value> {
             let wanted = critiques.iter().filter(|critique| critique.is_by_peer() == by_peers);
             wanted.map(|critique| self.shown_critique(critique, Some(place))).collect()
         };
-        RevisionTail {
-            label: self.log.label(place).to_owned(),
-            own: if is_first || is_masked { self.log.quoted.own_words(&own) } else { String::new() },
-            is_masked,
-            is_answering: !answered.is_empty(),
-            has_critiques,
-            critiques: shown(answered, true),
-            reasons: shown(answered, false),
-            verdicts: shown(judged, true),
-            memory: self.memory(place),
-        }
+        json!({
+            "label": self.log.label(place),
+            // Empty where it stands among the proposals as the agent wrote it.
+            "own": if is_first || is_masked { own_words } else { String::new() },
+            "is_masked": is_masked,
+            "is_answering": !answered.is_empty(),
+            "has_critiques": has_critiques,
+            "critiques": shown(answered, true),
+            "reasons": shown(answered, false),
+            "verdicts": shown(judged, true),
+            "memory": self.memory(place),
+        })
     }
 
     /// What the last vote and judge came to, and what would settle the debate, in sentences.
@@ -335,7 +233,7 @@ impl<'a> ArenaAsks<'a> {
             report::tally_sentence(&verdict::tally(self.log, vote), &verdict::ballots(self.log, vote))
         });
         let judged = closing::final_judgement(self.log);
-        let judged = judged.map(|judged| report::first_place(&verdict::judgement(self.log, judged)));
+        let judged = judged.map(|judged| report::first_place(judged));
         let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));
         let vote = vote.unwrap_or_default();
         format!(
@@ -346,7 +244,7 @@ impl<'a> ArenaAsks<'a> {
     /// The clerk relates the proposals to each other. Embeddings compare them too, if there are any.
     pub(super) fn compare(&self, round: u32) -> Result<Step, Corrupt> {
         let task = self.log.quoted.person(&self.log.debate.brief.question);
-        let context = CompareContext { task, proposals: self.proposals() };
+        let context = json!({"task": task, "proposals": self.proposals()});
         let prompt = self.prompts.whole(&self.impartial_system, "arena/compare.hbs", &context)?;
         let schema = replies::sorting_schema(self.log);
         let seats = self.log.debate.brief.seats_of(CLERK);
@@ -368,11 +266,11 @@ impl<'a> ArenaAsks<'a> {
         let shared = self.shared(phase, round)?;
         let mut asks = Vec::new();
         for place in self.log.in_seat_order() {
-            let tail = DecisionTail {
-                label: self.log.label(place).to_owned(),
-                proposed: self.log.proposal(place).is_some(),
-                proposals: self.final_proposals(&self.log.voting_order(round, place)),
-            };
+            let tail = json!({
+                "label": self.log.label(place),
+                "proposed": self.log.proposal(place).is_some(),
+                "proposals": self.final_proposals(&self.log.voting_order(round, place)),
+            });
             asks.extend(self.agent_ask(phase, place, &shared, &tail, schema.clone())?);
         }
         Ok(Step::Ask(phase.at(round), asks))
@@ -386,8 +284,7 @@ impl<'a> ArenaAsks<'a> {
         let mut asks = Vec::new();
         for seat in self.log.debate.brief.seats_of("judge") {
             for (order, n) in orders.iter().zip(1..) {
-                let proposals = self.final_proposals(order);
-                let tail = DecisionTail { label: String::new(), proposed: false, proposals };
+                let tail = json!({"proposals": self.final_proposals(order)});
                 let tail = self.prompts.tail(&template(ArenaPhase::Judge), &tail)?;
                 let prompt = Prompt { system: self.impartial_system.clone(), shared: shared.clone(), tail };
                 let about = (orders.len() > 1).then(|| format!("order {n}"));
@@ -400,15 +297,18 @@ impl<'a> ArenaAsks<'a> {
     fn shared(&self, phase: ArenaPhase, round: u32) -> Result<Arc<str>, Corrupt> {
         let groups = self.log.same_groups(self.log.stages.len().saturating_sub(1));
         let same = groups.iter().filter(|group| group.len() > 1);
-        let context = PhaseContext {
-            material: self.material()?,
-            round,
-            has_context: self.has_context(),
-            weights: self.weights(),
-            same: same.map(|group| self.log.names(group)).collect::<Vec<_>>().join("; "),
-            is_judge_deciding: self.log.options.decide == DecidedBy::Judge,
-            is_extendable: self.log.extended_rounds() < self.log.options.max_extended_rounds,
-        };
+        let same: Vec<String> = same.map(|group| self.log.names(group)).collect();
+        let context = json!({
+            "material": self.material()?,
+            "round": round,
+            "has_context": self.has_context(),
+            "weights": self.weights(),
+            // Whose proposals are the same, so that votes for them count together.
+            "same": same.join("; "),
+            "is_judge_deciding": self.log.options.decide == DecidedBy::Judge,
+            // Whether another revision may follow, in which the authors of the proposals read the reasons.
+            "is_extendable": self.log.extended_rounds() < self.log.options.max_extended_rounds,
+        });
         self.prompts.shared(&template(phase), &context)
     }
 
@@ -439,11 +339,11 @@ impl<'a> ArenaAsks<'a> {
             |item: &&ContextItem| !matches!(item.kind, ContextKind::Attached | ContextKind::Memory);
         let items = self.log.context.iter().filter(is_shown);
         let interjections = self.log.debate.interjections.iter();
-        let context = MaterialContext {
-            task: self.log.quoted.person(&self.log.debate.brief.question),
-            context: items.map(|item| self.item(item)).collect(),
-            interjections: interjections.map(|said| self.log.quoted.person(&said.text)).collect(),
-        };
+        let context = json!({
+            "task": self.log.quoted.person(&self.log.debate.brief.question),
+            "context": items.map(|item| self.item(item)).collect::<Vec<_>>(),
+            "interjections": interjections.map(|said| self.log.quoted.person(&said.text)).collect::<Vec<_>>(),
+        });
         Ok(self.prompts.shared("arena/material.hbs", &context)?.to_string())
     }
 
@@ -481,22 +381,23 @@ impl<'a> ArenaAsks<'a> {
         .collect()
     }
 
-    fn final_proposals(&self, order: &[usize]) -> Vec<FinalProposal> {
+    fn final_proposals(&self, order: &[usize]) -> Vec<Value> {
         let texts = order.iter().zip(self.labelled(order, RevisionReply::text));
         let proposal = |(place, text): (&usize, LabelledQuote)| {
-            let open = self.log.unresolved(*place);
+            let open = self.log.unresolved(*place).into_iter();
             let all = self.log.critiques.iter().filter(|critique| critique.to == *place);
-            FinalProposal {
-                text,
-                resolved: all.filter(|critique| critique.is_resolved()).count(),
-                critiques: open.iter().map(|critique| self.shown_critique(critique, None)).collect(),
-            }
+            json!({
+                "label": text.label,
+                "content": text.content,
+                "resolved": all.filter(|critique| critique.is_resolved()).count(),
+                "critiques": open.map(|critique| self.shown_critique(critique, None)).collect::<Vec<_>>(),
+            })
         };
         texts.map(proposal).collect()
     }
 
     /// A critique as an agent, or anybody else, reads it: with the last answer to it and the last verdict on it.
-    fn shown_critique(&self, critique: &ArenaCritique, reader: Option<usize>) -> CritiqueContext {
+    fn shown_critique(&self, critique: &ArenaCritique, reader: Option<usize>) -> Value {
         let (author, target) = (critique.author_name(self.log), self.log.name(critique.to));
         let by = critique.from.agent();
         let is_reader = |who: Option<usize>| who.is_some() && who == reader;
@@ -535,14 +436,15 @@ impl<'a> ArenaAsks<'a> {
         };
         let since = self.log.stages.iter().enumerate().filter(|(_, stage)| stage.round > critique.round);
         let mut spoke = since.filter(|(at, _)| self.log.is_new(*at, critique.to));
-        CritiqueContext {
-            id: critique.id.clone(),
-            from,
-            is_unanswered: critique.is_by_peer() && spoke.next().is_some() && !is_answered,
-            label: self.log.label(critique.to).to_owned(),
-            steps: steps.collect(),
-            content: quote(by, &author, &critique.text()),
-        }
+        json!({
+            "id": critique.id,
+            "from": from,
+            "label": self.log.label(critique.to),
+            "content": quote(by, &author, &critique.text()),
+            "steps": steps.collect::<Vec<_>>(),
+            // Its author has spoken since and has not answered.
+            "is_unanswered": critique.is_by_peer() && spoke.next().is_some() && !is_answered,
+        })
     }
 
     /// What the criteria weigh, in words.

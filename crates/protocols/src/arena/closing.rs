@@ -1,17 +1,16 @@
 //! When a debate is over, who has won, and the outcome: the fates of the first positions, the lesson and the warnings.
 
 use agon_core::lesson::{EvidencedClaim, LessonBallot, LessonDecision, LessonSeat, RatingChange};
-use agon_core::wording::rounds;
+use agon_core::wording::{counted, rounds};
 use agon_core::{
     Corrupt, DebateLesson, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
 
-use super::log::{ArenaLog, HeldProposal};
+use super::log::{ArenaLog, HeldProposal, JudgeRound};
 use super::verdict::ArenaVerdict;
-use super::voting::{self, JudgeResult, RatedSeat, SCORE_TOLERANCE, VoteRound};
+use super::voting::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE, VoteRound};
 use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
-use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
 use crate::participation;
 use crate::quotes::is_same_text;
@@ -76,10 +75,11 @@ pub(super) fn winner_after(log: &ArenaLog<'_>, vote: usize) -> Option<ArenaWinne
     let judged = log.judgements.get(vote).and_then(|judgement| judgement.result.as_ref());
     let vote = log.votes.get(vote).filter(|vote| vote.is_quorum())?;
     let of = |place: usize, by: DecidedBy| ArenaWinner { place, group: vote.group(place).to_vec(), by };
-    let best = judged.and_then(JudgeResult::top).filter(|_| log.options.decide == DecidedBy::Judge);
+    let best = judged.and_then(|judged| log.place(judged.top.as_ref()?));
+    let best = best.filter(|_| log.options.decide == DecidedBy::Judge);
     match best {
         Some(top) => Some(of(top, DecidedBy::Judge)),
-        None => vote.best_of(vote.winning()?, judged).map(|place| of(place, DecidedBy::Vote)),
+        None => vote.best_of(log, vote.winning()?, judged).map(|place| of(place, DecidedBy::Vote)),
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn is_early_stop(log: &ArenaLog<'_>, vote: &VoteRound, judged: &Judge
     if vote.hollow {
         return false;
     }
-    let agree = vote.winning().is_some_and(|group| judged.is_for(group));
+    let agree = vote.winning().is_some_and(|group| judged.is_for(&log.labels(group)));
     agree || judged.margin > log.options.judge_gap + SCORE_TOLERANCE
 }
 
@@ -163,7 +163,8 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
     let held = first.held.iter().enumerate();
     held.filter_map(|(place, held)| {
         let position = held.as_ref()?.said.position.trim().to_owned();
-        let (fate, reason) = fate(log, winner.as_ref(), place, &position);
+        let fate = fate(log, winner.as_ref(), place);
+        let reason = position_facts(log, winner.as_ref(), place);
         let agent = log.agents.get(place)?;
         let (seat, label) = (agent.seat.id.clone(), Some(agent.label.clone()));
         Some(PositionFate { seat, label, position, fate, reason })
@@ -172,56 +173,56 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
 }
 
 /// What became of a first position. The winner's is adopted as its author has revised it. Another agent gives its own up by a vote for
-/// the winner, or, if its last version says the same as the decision, by naming a cause for its first change. Without one, whether that
-/// change gave the first position up is a question of meaning that nobody is asked, so it is not settled. Who neither says the same as the
-/// decision nor votes for it dissents. Its first position is given up if it names a cause for its first change, else it is the minority's.
-fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &str) -> (Fate, String) {
-    let revision = revision_of(log, place, first);
-    let Some(winner) = winner else {
-        let held = revision.unwrap_or_else(|| "held to the end".to_owned());
-        return (Fate::Minority, format!("{held}; there is no decision{}", vote_count(log, place)));
-    };
-    let name = log.name(winner.place);
-    if winner.group.contains(&place) {
-        let what = match winner.place == place {
-            true => format!("is the decision, by the {}", winner.by.as_str()),
-            false => format!("says the same as the decision, which is {name}'s"),
-        };
-        let Some(revision) = revision else { return (Fate::Adopted, format!("it {what}")) };
-        let (fate, how) = match first_cause(log, place) {
-            _ if winner.place == place => (Fate::Adopted, revision),
-            Some(cause) => (Fate::Refuted, cause),
-            None => (Fate::NotSettled, revision),
-        };
-        return (fate, format!("{how}; its last version {what}"));
-    }
-    let ballot = log.votes.last().and_then(|vote| vote.ballot(place));
-    if let Some(ballot) =
-        ballot.filter(|ballot| ballot.choice.is_some_and(|choice| winner.group.contains(&choice)))
-    {
-        let given_up = revision.map(|revised| first_cause(log, place).unwrap_or(revised));
-        let given_up = given_up.map_or(String::new(), |how| format!("{how}; "));
-        let (when, reason) = (rounds_of_votes(log, place, &winner.group), reason_text(&ballot.reason));
-        return (Fate::Refuted, format!("{given_up}its author voted for {name}{when}{reason}"));
-    }
-    // Who names a cause for its first change has given its first position up, and dissents with its last one.
-    match revision.and_then(|_| first_cause(log, place)) {
-        Some(cause) => (Fate::Refuted, cause),
-        None => (Fate::Minority, dissent_reason(log, place, first)),
+/// the winner, or by naming a cause for its first change. Without one, whether that change gave the first position up is a question of
+/// meaning that nobody is asked: it is not settled if its last version says the same as the decision, and the minority's if not.
+fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> Fate {
+    let Some(winner) = winner else { return Fate::Minority };
+    let (is_revised, has_cause) = (!revisions(log, place).is_empty(), first_cause(log, place).is_some());
+    match (winner.group.contains(&place), is_dissenting(log, Some(winner), place)) {
+        (true, _) if place == winner.place || !is_revised => Fate::Adopted,
+        (true, _) => {
+            if has_cause {
+                Fate::Refuted
+            } else {
+                Fate::NotSettled
+            }
+        }
+        (false, false) => Fate::Refuted,
+        (false, true) if is_revised && has_cause => Fate::Refuted,
+        (false, true) => Fate::Minority,
     }
 }
 
-/// Whether an agent kept its first position, how many votes its last one had, and how it voted itself.
-fn dissent_reason(log: &ArenaLog<'_>, place: usize, first: &str) -> String {
-    let held = revision_of(log, place, first).unwrap_or_else(|| "held to the end".to_owned());
-    let ballot = log.votes.last().and_then(|vote| vote.ballot(place));
-    let voted = match ballot.map(|ballot| (ballot.choice, reason_text(&ballot.reason))) {
-        None => String::new(),
-        Some((None, reason)) => format!("; its author abstained{reason}"),
-        Some((Some(choice), reason)) if choice == place => format!("; its author voted for it{reason}"),
-        Some((Some(choice), reason)) => format!("; its author voted for {}{reason}", log.name(choice)),
-    };
-    format!("{held}{}{voted}", vote_count(log, place))
+/// What the log says about an agent's position: whether it was revised and why, whether it is the decision, its votes, and how its
+/// author voted.
+fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> String {
+    let revised = revisions(log, place);
+    let mut facts = vec![match revised.is_empty() {
+        true => "held to the end".to_owned(),
+        false => format!("revised by its author in {}", rounds(&revised)),
+    }];
+    facts.extend(first_cause(log, place).filter(|_| !revised.is_empty()));
+    facts.push(match winner {
+        None => "there is no decision".to_owned(),
+        Some(winner) if winner.place == place => format!("it is the decision, by the {}", winner.by.as_str()),
+        Some(winner) if winner.group.contains(&place) => {
+            format!("counted as the same as the decision, which is {}'s", log.name(winner.place))
+        }
+        Some(_) => "it is not the decision".to_owned(),
+    });
+    let Some(vote) = log.votes.last() else { return facts.join("; ") };
+    facts.push(format!("{} of {}", vote.votes(vote.group(place)), counted(vote.cast() as u64, "vote")));
+    if let Some(ballot) = vote.ballot(place) {
+        let voted = match ballot.choice {
+            None => "abstained".to_owned(),
+            Some(choice) if choice == place => "voted for it".to_owned(),
+            Some(choice) => format!("voted for {}", log.name(choice)),
+        };
+        let reason = ballot.reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
+        facts.push(format!("its author {voted}{reason}"));
+    }
+    facts.join("; ")
 }
 
 /// Whether an agent's last position is another than the decision, and its author did not vote for that in the end.
@@ -231,26 +232,16 @@ fn is_dissenting(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize)
     !winner.group.contains(&place) && !choice.is_some_and(|choice| winner.group.contains(&choice))
 }
 
-/// In which votes an agent voted for one of these proposals; nothing if there was only one vote.
-fn rounds_of_votes(log: &ArenaLog<'_>, place: usize, group: &[usize]) -> String {
-    let is_for = |vote: &&VoteRound| {
-        let choice = vote.ballot(place).and_then(|ballot| ballot.choice);
-        choice.is_some_and(|choice| group.contains(&choice))
+/// In which rounds an agent revised its position; none if it ends with the words of its first.
+fn revisions(log: &ArenaLog<'_>, place: usize) -> Vec<u32> {
+    let ends = log.stages.first().and_then(|stage| stage.held_by(place)).zip(log.proposal(place));
+    let is_new = ends.is_some_and(|(first, last)| !is_same_text(&first.said.position, &last.said.position));
+    let mut revised: Vec<u32> = match is_new {
+        true => new_positions(log, place).map(|held| held.round).collect(),
+        false => Vec::new(),
     };
-    let voted: Vec<u32> = log.votes.iter().filter(is_for).map(|vote| vote.round).collect();
-    if log.votes.len() > 1 { format!(" in {}", rounds(&voted)) } else { String::new() }
-}
-
-fn reason_text(reason: &str) -> String {
-    if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) }
-}
-
-/// In which rounds an agent revised its position; `None` if it has the same words as at first.
-fn revision_of(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<String> {
-    log.proposal(place).filter(|held| !is_same_text(first, &held.said.position))?;
-    let mut revised: Vec<u32> = new_positions(log, place).map(|held| held.round).collect();
     revised.dedup();
-    Some(format!("revised by its author in {}", rounds(&revised)))
+    revised
 }
 
 /// The versions in which an agent's position has other words than before.
@@ -266,23 +257,6 @@ fn first_cause(log: &ArenaLog<'_>, place: usize) -> Option<String> {
     let changed = new_positions(log, place).next()?;
     let cause = log.cited_cause(changed.said.changed_because.first()?);
     Some(format!("its author changed it in round {}, citing {cause}", changed.round))
-}
-
-/// How many of the last votes its group had.
-fn vote_count(log: &ArenaLog<'_>, place: usize) -> String {
-    let Some(vote) = log.votes.last() else { return "; there was no vote".to_owned() };
-    let group = vote.group(place);
-    let (own, cast) = (vote.votes(group), vote.cast());
-    let others: Vec<usize> = group.iter().copied().filter(|other| *other != place).collect();
-    let together = match others.is_empty() {
-        true => String::new(),
-        false => format!(", together with {}, which counts as the same", log.names(&others)),
-    };
-    format!("; {own} of {cast} vote{}{together}", if cast == 1 { "" } else { "s" })
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The last position of an agent that dissents, in the outcome.
@@ -302,26 +276,19 @@ pub(super) struct ArenaDissent {
 /// The last positions of those who dissent.
 pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDissent> {
     let winner = winner(log);
-    fates
-        .iter()
-        .filter_map(|position| {
-            let place = position.label.as_deref().and_then(|label| log.place(label));
-            let dissenting = place.filter(|place| is_dissenting(log, winner.as_ref(), *place))?;
-            let last = place.and_then(|place| log.proposal(place));
-            let last = last.map_or(position.position.as_str(), |held| held.said.position.trim());
-            Some(ArenaDissent {
-                seat: position.seat.clone(),
-                label: position.label.clone(),
-                position: last.to_owned(),
-                opening: position.position.clone(),
-                reason: match position.fate {
-                    Fate::Refuted => dissent_reason(log, dissenting, &position.position),
-                    _ => position.reason.clone(),
-                },
-                votes: place.zip(log.votes.last()).map(|(place, vote)| vote.votes(vote.group(place))),
-            })
+    let entry = |first: &PositionFate| {
+        let place = log.place(first.label.as_deref()?)?;
+        let last = log.proposal(place).filter(|_| is_dissenting(log, winner.as_ref(), place))?;
+        Some(ArenaDissent {
+            seat: first.seat.clone(),
+            label: first.label.clone(),
+            position: last.said.position.trim().to_owned(),
+            opening: first.position.clone(),
+            reason: first.reason.clone(),
+            votes: log.votes.last().map(|vote| vote.votes(vote.group(place))),
         })
-        .collect()
+    };
+    fates.iter().filter_map(entry).collect()
 }
 
 /// What later debates may know; `None` without a quorum, or if they may know nothing.
@@ -367,13 +334,13 @@ fn lesson_seat(
 ) -> Option<LessonSeat> {
     let agent = log.agents.get(place)?;
     let held = log.proposal(place);
-    let rated = rated.iter().find(|rated| rated.place == place).map(|rated| RatingChange {
+    let rated = rated.iter().find(|rated| rated.label == agent.label).map(|rated| RatingChange {
         before: rated.before,
         change: rated.change,
         against: rated
             .against
             .iter()
-            .filter_map(|(other, result)| Some((log.seat_id(*other)?, *result)))
+            .filter_map(|(other, result)| Some((log.seat_id(log.place(other)?)?, *result)))
             .collect(),
     });
     let ballot = vote.ballot(place).and_then(|ballot| {
@@ -387,82 +354,53 @@ fn lesson_seat(
         position: held.map(|held| held.said.position.trim().to_owned()),
         confidence: held.map(|held| held.said.confidence),
         won: winner.is_some_and(|winner| winner.group.contains(&place)),
-        score: final_judgement(log).and_then(|judged| judged.score(place)),
+        score: final_judgement(log).and_then(|judged| judged.score(&agent.label)),
         rated,
         ballot,
     })
 }
 
-/// What a reader should know before trusting the verdict.
+/// What a reader should know before trusting the verdict. The report has the absences, and what vote and judge came to.
 fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    warnings.extend(forgotten_warning(log));
-    warnings.extend(limit_warning(log));
-    warnings.extend(context::source_warnings(log));
-    warnings.extend(participation::cut_off_warnings(log.debate));
-    warnings.extend(participation::shortened_warnings(log.debate));
-    warnings.extend(proposal_warnings(log));
-    warnings.extend(unknown_id_warnings(log));
-    warnings.extend(sorting_warnings(log));
-    warnings.extend(log.votes.last().map_or(Vec::new(), |vote| vote_warnings(log, vote)));
-    warnings.extend(judge_warnings(log));
-    warnings
+    let limit = is_limited(log).then(|| log.limits().reached(log.proposers().len().max(1)));
+    let limit = limit.map(|limit| limit.unwrap_or_else(|| "a limit was reached".to_owned()));
+    [
+        Vec::from_iter(forgotten_warning(log)),
+        Vec::from_iter(limit.map(|limit| format!("the debate was cut short, because {limit}"))),
+        context::source_warnings(log),
+        participation::cut_off_warnings(log.debate),
+        participation::shortened_warnings(log.debate),
+        proposal_warnings(log),
+        unknown_id_warnings(log),
+        sorting_warnings(log),
+        shared_model_warnings(log),
+        decision_warnings(log),
+    ]
+    .concat()
 }
 
 fn forgotten_warning(log: &ArenaLog<'_>) -> Option<String> {
     let forgotten = "it changes no rating, and later debates learn nothing from it";
-    match &log.debate.brief.parent {
-        Some(parent) => Some(format!("this is a branch of {}: {forgotten}", parent.id)),
-        None => {
-            log.reason_to_forget().map(|why| format!("{forgotten}, because {why} (`--remember` lets them)"))
-        }
-    }
+    let why =
+        log.reason_to_forget().map(|why| format!("{forgotten}, because {why} (`--remember` lets them)"));
+    let parent = log.debate.brief.parent.as_ref();
+    parent.map(|parent| format!("this is a branch of {}: {forgotten}", parent.id)).or(why)
 }
 
-fn limit_warning(log: &ArenaLog<'_>) -> Option<String> {
-    if !is_limited(log) {
-        return None;
-    }
-    let limit = log.limits().reached(log.proposers().len().max(1));
-    let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
-    let mut before_vote = log.debate.turns.iter().rev().filter(|turn| !is_closing(turn));
-    let last = before_vote.find(|turn| log.was_answered(turn)).map_or(0, |turn| turn.phase.round);
-    Some(match log.votes.is_empty() {
-        true => format!("there was no vote, because {limit}"),
-        false => format!("after round {last} there was only the vote and the judge, because {limit}"),
-    })
-}
-
-/// Who has no proposal, who was absent so that its last proposal counts, and who cannot be rated.
+/// Who has no proposal, and who cannot be rated.
 fn proposal_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let (proposing, without): (Vec<usize>, Vec<usize>) =
+        (0..log.agents.len()).partition(|place| log.proposal(*place).is_some());
+    let has_one_speaker = |seat: String| log.sole_speaker(&seat).is_some();
+    let is_rated = |place: &usize| log.seat_id(*place).is_some_and(has_one_speaker);
+    let several: Vec<usize> = proposing.into_iter().filter(|place| !is_rated(place)).collect();
     let mut warnings = Vec::new();
-    let proposers = log.proposers();
-    let without: Vec<usize> = (0..log.agents.len()).filter(|place| !proposers.contains(place)).collect();
     if !without.is_empty() && !log.stages.is_empty() {
         warnings.push(format!("without a proposal: {}", log.names(&without)));
     }
-    for stage in log.stages.iter().skip(1) {
-        let turn = log.debate.turn(stage.phase.as_str(), stage.round);
-        let is_absent = |place: &usize| {
-            let seat = log.agents.get(*place).map(|agent| agent.seat.id.as_str());
-            turn.is_some_and(|turn| turn.absences().any(|(ask, ..)| Some(ask.seat.as_str()) == seat))
-        };
-        let places = (0..log.agents.len()).filter(|place| stage.held_by(*place).is_some());
-        let carried: Vec<usize> = places.filter(is_absent).collect();
-        if !carried.is_empty() {
-            let (round, phase, names) = (stage.round, stage.phase.as_str(), log.names(&carried));
-            warnings.push(format!("round {round}, {phase}: absent, the last proposal counts: {names}"));
-        }
-    }
-    if final_judgement(log).is_some() {
-        let has_several = |place: &usize| {
-            log.agents.get(*place).is_some_and(|agent| log.sole_speaker(&agent.seat.id).is_none())
-        };
-        let several: Vec<usize> = proposers.into_iter().filter(has_several).collect();
-        if !several.is_empty() {
-            let names = log.names(&several);
-            warnings.push(format!("not rated, because more than one model spoke for it: {names}"));
-        }
+    if !several.is_empty() && final_judgement(log).is_some() {
+        let names = log.names(&several);
+        warnings.push(format!("not rated, because more than one model spoke for it: {names}"));
     }
     warnings
 }
@@ -478,152 +416,69 @@ fn unknown_id_warnings(log: &ArenaLog<'_>) -> Vec<String> {
 
 /// What is not known about how the proposals relate.
 fn sorting_warnings(log: &ArenaLog<'_>) -> Vec<String> {
-    let absent = log.checks.iter().filter(|check| check.sorted_by.is_none()).map(|check| {
-        format!(
-            "round {}: the clerk was absent, so it is not known how the proposals relate: they have not converged, and only equal \
-             ones count as one choice",
-            check.round
-        )
-    });
-    let partly = log.checks.iter().filter(|check| check.sorted_by.is_some() && !check.unknown.is_empty());
-    let contradicting = log.checks.iter().flat_map(|check| {
-        let told = check.contradictions.iter();
-        told.map(|told| format!("round {}: the clerk contradicts itself: {told}", check.round))
-    });
-    let partly = partly.map(|check| {
-        let pairs: Vec<String> =
-            check.unknown.iter().map(|(a, b)| format!("{} and {}", log.label(*a), log.label(*b))).collect();
-        let (round, pairs) = (check.round, pairs.join(", "));
-        format!("round {round}: how these proposals relate is not known, because the clerk's word on them did not verify: {pairs}")
-    });
-    absent.chain(partly).chain(contradicting).collect()
-}
-
-fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
     let mut warnings = Vec::new();
-    let absent = vote.ballots.iter().enumerate().filter(|(_, ballot)| ballot.is_none());
-    let absent: Vec<usize> = absent.map(|(place, _)| place).collect();
-    if !absent.is_empty() {
-        warnings.push(format!("round {}: without a vote: {}", vote.round, log.names(&absent)));
-    }
-    if !vote.is_quorum() {
-        warnings.push(format!(
-            "{}; half of them must vote for one: nothing is decided, and the judge was not asked",
-            vote.turnout()
-        ));
-    }
-    if vote.hollow {
-        let why = "it rests on too little that can be checked";
-        warnings.push(format!(
-            "the agreement is hollow by the trickster's signals ({why}): it makes no consensus"
-        ));
-    }
-    warnings
-}
-
-fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
-    let mut warnings: Vec<String> = shared_model_warning(log).into_iter().collect();
-    for judgement in &log.judgements {
-        let round = judgement.round;
-        match &judgement.result {
-            None => warnings.push(format!(
-                "round {round}: the judge was absent: nothing is scored, and no rating changes"
-            )),
-            Some(result) => {
-                let said = order_warnings(log, result, judgement.orders);
-                warnings.extend(said.iter().map(|why| format!("round {round}: {why}")));
-            }
+    for check in &log.checks {
+        let round = check.round;
+        if check.sorted_by.is_none() {
+            warnings.push(format!(
+                "round {round}: the clerk was absent, so it is not known how the proposals relate: they have not converged, and only \
+                 equal ones count as one choice"
+            ));
+        } else if check.unknown().next().is_some() {
+            let pairs = check.unknown().map(|pair| format!("{} and {}", pair.a, pair.b));
+            let pairs = pairs.collect::<Vec<_>>().join(", ");
+            warnings.push(format!(
+                "round {round}: how these proposals relate is not known, because the clerk's word on them did not verify: {pairs}"
+            ));
         }
-    }
-    warnings.extend(undecided_judge_warning(log));
-    let judged = final_judgement(log);
-    if let Some(judged) = judged.filter(|judged| judged.agrees_with_vote(log) == Some(false)) {
-        let group = log.votes.last().and_then(VoteRound::winning).unwrap_or_default();
-        let (voted, first, by) = (log.names(group), log.names(&judged.first), log.options.decide.as_str());
-        warnings.push(format!(
-            "the vote and the judge disagree: the vote is for {voted}, the judge's scores put {first} first; the {by} decides"
-        ));
+        let told = check.contradictions.iter();
+        warnings.extend(told.map(|told| format!("round {round}: the clerk contradicts itself: {told}")));
     }
     warnings
 }
 
-/// Warns if the judge or the clerk is a model that also makes a proposal, and says what hangs on its word.
-fn shared_model_warning(log: &ArenaLog<'_>) -> Option<String> {
-    let proposing: Vec<String> =
-        log.agents.iter().flat_map(|agent| log.proposing_speakers(&agent.seat.id)).collect();
+/// Warns if the judge or the clerk is a model that also makes a proposal.
+fn shared_model_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let mut results = log.judgements.iter().filter_map(|judgement| judgement.result.as_ref());
     let is_seated = team::is_judge_a_proposer(&log.debate.brief) && !log.judgements.is_empty();
-    let is_judge = is_seated || results.any(|result| result.is_by_a_proposer(log));
-    let is_clerk =
-        log.checks.iter().filter_map(|check| check.sorted_by.as_ref()).any(|by| proposing.contains(by));
-    let model = |role: &'static str| log.debate.brief.seats_of(role).next().map(|seat| &seat.model);
-    let both = match model("judge") == model(CLERK) {
-        true => "the model of the judge and the clerk also makes a proposal",
-        false => "the models of the judge and the clerk also make proposals",
-    };
-    let (whose, others) = match (is_judge, is_clerk) {
-        (true, true) => (both, "others with --judge and --clerk"),
-        (true, false) => ("the judge's model also makes a proposal", "another with --judge"),
-        (false, true) => ("the clerk's model also makes a proposal", "another with --clerk"),
-        (false, false) => return None,
-    };
-    let mut parts = vec![whose.to_owned()];
-    let vote = log.votes.last();
-    if is_clerk && vote.is_some_and(|vote| vote.is_won_by_sorting(log)) {
-        parts.push("the vote is a consensus only by the clerk's sorting".to_owned());
-    }
-    match winner(log).filter(|_| is_judge).map(|winner| (winner.by, winner.group)) {
-        Some((DecidedBy::Judge, _)) => parts.push("the judge's scores made the decision".to_owned()),
-        Some((DecidedBy::Vote, group))
-            if vote
-                .zip(final_judgement(log))
-                .is_some_and(|(vote, judged)| vote.is_chosen_by_score(&group, judged)) =>
-        {
-            parts.push("the judge's scores chose between proposals that are the same".to_owned());
-        }
-        _ => {}
-    }
-    if is_judge {
-        let orders = if is_seated { "the judge was asked in two orders and " } else { "" };
-        parts.push(format!("{orders}no rating changes"));
-    }
-    Some(format!("{} (name {others})", parts.join("; ")))
-}
-
-/// Warns if the judge was to decide and did not.
-fn undecided_judge_warning(log: &ArenaLog<'_>) -> Option<String> {
-    let judged = final_judgement(log);
-    let has_best = judged.is_some_and(|judged| judged.top().is_some());
-    if log.options.decide != DecidedBy::Judge || log.judgements.is_empty() || has_best {
-        return None;
-    }
-    let how = if judged.is_some() { "has a tie for the first place" } else { "was absent" };
-    Some(match winner(log) {
-        Some(_) => format!("the judge was to decide and {how}: the vote's winner stands"),
-        None => {
-            let kind = log.options.consensus.as_str();
-            format!(
-                "the judge was to decide and {how}, and the vote reached no consensus ({kind}): there is no winner"
-            )
-        }
-    })
-}
-
-fn order_warnings(log: &ArenaLog<'_>, judged: &JudgeResult, orders: usize) -> Vec<String> {
+    let is_judge = is_seated || results.any(|result| result.also_proposes);
+    let sorted_by = log.checks.iter().filter_map(|check| check.sorted_by.as_ref());
+    let is_clerk = log.proposing_models().iter().any(|model| sorted_by.clone().any(|by| by == model));
     let mut warnings = Vec::new();
-    if judged.sheets.len() < orders {
-        warnings.push("the judge answered in only one of two orders, which counts alone".to_owned());
-    }
-    if judged.consistent == Some(false) {
-        let why = "depends on the order in which it reads the proposals: a tie";
-        warnings.push(format!("the judge's first place {why}"));
-    }
-    warnings.extend(judged.sheets.iter().filter(|sheet| sheet.is_contradictory()).map(|sheet| {
-        let in_order = |places: &[usize]| log.labels(places).join(", ");
-        let (ranked, scored) = (in_order(&sheet.ranking), in_order(&sheet.by_score()));
+    let orders = if is_seated { "the judge is asked in two orders, and " } else { "" };
+    warnings.extend(is_judge.then(|| {
         format!(
-            "the judge ranks the proposals {ranked}, but scores them in the order {scored}: the scores decide"
+            "the judge's model also makes a proposal: {orders}no rating changes (name another with --judge)"
         )
     }));
+    let clerk = "the clerk's model also makes a proposal (name another with --clerk)";
+    warnings.extend(is_clerk.then(|| clerk.to_owned()));
+    warnings
+}
+
+/// Where the word of the vote or the judge counts less than it seems.
+fn decision_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let mut warnings: Vec<String> = Vec::new();
+    if log.votes.last().is_some_and(|vote| vote.hollow) {
+        warnings.push("the agreement behind the vote is hollow by the trickster's signals".to_owned());
+    }
+    for (JudgeRound { round, orders, .. }, result) in
+        log.judgements.iter().filter_map(|judgement| Some((judgement, judgement.result.as_ref()?)))
+    {
+        if result.orders.len() < *orders {
+            warnings.push(format!("round {round}: the judge answered in only one of two orders"));
+        }
+        if result.consistent == Some(false) {
+            let why = "depends on the order in which it reads the proposals: a tie";
+            warnings.push(format!("round {round}: the judge's first place {why}"));
+        }
+        if result.orders.iter().any(JudgeSheet::is_contradictory) {
+            let what = "the judge's ranking differs from its scores, which decide";
+            warnings.push(format!("round {round}: {what}"));
+        }
+    }
+    if final_judgement(log).is_some_and(|judged| judged.agrees_with_vote == Some(false)) {
+        warnings.push("the vote and the judge disagree".to_owned());
+    }
     warnings
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use agon_core::wording::joined;
 use agon_core::{Ask, Brief, Corrupt, PhaseTurn, Step};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::asks::errand;
 use super::log::{ArenaAgent, ArenaLog};
@@ -74,24 +75,15 @@ pub(super) struct ContextItem {
     pub(super) provenance: Option<String>,
 }
 
-/// What a source of context is asked.
-#[derive(Serialize)]
-struct ContextQuery<'a> {
-    query: &'a str,
-    limit: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agents: Option<Vec<String>>,
-}
-
 /// Asks every source for what it has about the task. `None` if there is no source.
 pub(super) fn lookup(log: &ArenaLog<'_>) -> Result<Option<Step>, Corrupt> {
     let schema = replies::plain_schema::<ContextReply>("context");
     let mut asks: Vec<Ask> = Vec::new();
     for (seat, model) in sources(&log.options) {
-        let query = ContextQuery {
-            query: &log.debate.brief.question,
-            limit: log.options.context_items,
-            agents: (seat == "memory").then(|| remembering_agents(log)),
+        let (query, limit) = (&log.debate.brief.question, log.options.context_items);
+        let query = match seat.as_str() {
+            "memory" => json!({"query": query, "limit": limit, "agents": remembering_agents(log)}),
+            _ => json!({"query": query, "limit": limit}),
         };
         let ask = errand(&seat, &model, &query, schema.clone())?;
         asks.push(Ask { within_ms: Some(source_timeout_ms(log)), firm: true, ..ask });

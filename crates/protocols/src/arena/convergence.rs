@@ -7,8 +7,9 @@
 use agon_core::{Corrupt, PhaseTurn};
 use serde::{Deserialize, Serialize};
 
+use super::ArenaPhase;
 use super::log::{ArenaLog, speaker};
-use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
+use super::replies::{PairRelation, PairReply, ProposalQuote, SimilarityReply, SortingReply};
 use super::voting::rounded;
 use crate::clerk::CLERK;
 use crate::quotes::{QUOTE_EXACTLY, is_quote_of, normalized};
@@ -16,21 +17,34 @@ use crate::quotes::{QUOTE_EXACTLY, is_quote_of, normalized};
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
 
-/// Two proposals of which it is known how they relate. `a` is before `b` in label order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct VerifiedPair {
-    pub(super) a: usize,
-    pub(super) b: usize,
-    pub(super) relation: PairRelation,
-    pub(super) similarity: f64,
-    /// Words of both proposals, each with its author. None for proposals that are equal.
-    pub(super) quotes: Vec<(usize, String)>,
+/// How two proposals relate, by their labels. `a` is before `b`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ComparedPair {
+    pub(super) a: String,
+    pub(super) b: String,
+    /// `None` if it is not known, like the similarity.
+    pub(super) relation: Option<PairRelation>,
+    pub(super) similarity: Option<f64>,
+    /// Words of both proposals. None for proposals that are equal.
+    pub(super) quotes: Vec<ProposalQuote>,
+}
+
+impl ComparedPair {
+    fn unknown(log: &ArenaLog<'_>, a: usize, b: usize) -> Self {
+        let [a, b] = [a, b].map(|place| log.label(place).to_owned());
+        Self { a, b, relation: None, similarity: None, quotes: Vec::new() }
+    }
+
+    fn is_of(&self, one: &str, other: &str) -> bool {
+        [(one, other), (other, one)].contains(&(self.a.as_str(), self.b.as_str()))
+    }
 }
 
 /// What of a sorting verifies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct SortedPairs {
-    pub(super) pairs: Vec<VerifiedPair>,
+    /// Every two proposals, in label order.
+    pairs: Vec<ComparedPair>,
     /// Where the pairs contradict each other, in words.
     contradictions: Vec<String>,
     /// What does not verify, in sentences for the clerk.
@@ -40,36 +54,48 @@ pub(super) struct SortedPairs {
 impl SortedPairs {
     /// Verifies a sorting of the proposals that are held now.
     pub(super) fn verify(log: &ArenaLog<'_>, said: &SortingReply) -> Self {
-        let text = |place: &usize| {
-            log.proposal(*place).map_or(String::new(), |held| log.quoted.shown(&held.said.text()))
-        };
-        // What the clerk was shown, prepared once because every quote is compared with it.
-        let shown: Vec<(usize, String)> =
-            log.proposers().iter().map(|place| (*place, normalized(&text(place)))).collect();
         let mut sorted = Self::default();
-        let mut twice: Vec<(usize, usize)> = Vec::new();
-        for declared in &said.pairs {
-            let Some(pair) = sorted.verified_pair(log, &shown, declared) else { continue };
-            match sorted.pairs.iter().any(|other| (other.a, other.b) == (pair.a, pair.b)) {
-                true => twice.push((pair.a, pair.b)),
-                false => sorted.pairs.push(pair),
-            }
+        let known = |label: &str| log.place(label).filter(|place| log.proposal(*place).is_some());
+        for PairReply { a, b, .. } in &said.pairs {
+            sorted.faults.extend(match (known(a), known(b)) {
+                (Some(one), Some(other)) if one == other => {
+                    Some(format!("{} is paired with itself.", log.name(one)))
+                }
+                (Some(_), Some(_)) => None,
+                _ => Some(format!("There is no pair of {a:?} and {b:?}.")),
+            });
         }
-        let again =
-            twice.iter().map(|(a, b)| format!("The pair of {} is listed twice.", log.names(&[*a, *b])));
-        sorted.faults.extend(again);
-        sorted.pairs.retain(|pair| !twice.contains(&(pair.a, pair.b)));
+        // What the clerk was shown, prepared once because every quote is compared with it.
+        let text = |place: usize| log.proposal(place).map_or(String::new(), |held| held.said.text());
+        let shown =
+            log.proposers().into_iter().map(|place| (place, normalized(&log.quoted.shown(&text(place)))));
+        let shown: Vec<(usize, String)> = shown.collect();
         let stage = log.stages.len().saturating_sub(1);
-        sorted.pairs.retain(|pair| !log.is_equal(stage, pair.a, pair.b));
         for (a, b) in all_pairs(&log.proposers()) {
-            if log.is_equal(stage, a, b) {
-                let (relation, similarity) = (PairRelation::Same, 1.0);
-                sorted.pairs.push(VerifiedPair { a, b, relation, similarity, quotes: Vec::new() });
-            } else if !said.pairs.iter().any(|pair| is_about(log, pair, a, b)) {
-                sorted.faults.push(format!("The pair of {} is missing.", log.names(&[a, b])));
+            let is_about = |pair: &&PairReply| {
+                let labels = (known(&pair.a), known(&pair.b));
+                labels == (Some(a), Some(b)) || labels == (Some(b), Some(a))
+            };
+            let declared: Vec<&PairReply> = said.pairs.iter().filter(is_about).collect();
+            let (names, is_equal) = (log.names(&[a, b]), log.is_equal(stage, a, b));
+            if declared.is_empty() && !is_equal {
+                sorted.faults.push(format!("The pair of {names} is missing."));
             }
+            let verified = declared.into_iter().filter_map(|pair| sorted.verified(log, &shown, [a, b], pair));
+            let verified: Vec<ComparedPair> = verified.collect();
+            let unknown = ComparedPair::unknown(log, a, b);
+            let is_once = verified.len() == 1;
+            if verified.len() > 1 {
+                sorted.faults.push(format!("The pair of {names} is listed twice."));
+            }
+            sorted.pairs.push(match verified.into_iter().next() {
+                _ if is_equal => {
+                    ComparedPair { relation: Some(PairRelation::Same), similarity: Some(1.0), ..unknown }
+                }
+                Some(pair) if is_once => pair,
+                _ => unknown,
+            });
         }
-        sorted.pairs.sort_by_key(|pair| (pair.a, pair.b));
         sorted.contradictions = sorted.contradictions(log);
         sorted.faults.extend(sorted.contradictions.iter().map(|one| format!("{one}: change at least one.")));
         sorted
@@ -80,58 +106,47 @@ impl SortedPairs {
         (!self.faults.is_empty()).then(|| self.faults.join(" "))
     }
 
-    /// A pair whose quotes verify: at least one of each proposal.
-    fn verified_pair(
+    /// A declared pair whose quotes verify: at least one of each proposal.
+    fn verified(
         &mut self,
         log: &ArenaLog<'_>,
         shown: &[(usize, String)],
+        [a, b]: [usize; 2],
         declared: &PairReply,
-    ) -> Option<VerifiedPair> {
-        let known = |label: &str| log.place(label).filter(|place| log.proposal(*place).is_some());
-        let (Some(one), Some(other)) = (known(&declared.a), known(&declared.b)) else {
-            self.faults.push(format!("There is no pair of {:?} and {:?}.", declared.a, declared.b));
-            return None;
-        };
-        if one == other {
-            self.faults.push(format!("{} is paired with itself.", log.name(one)));
-            return None;
-        }
-        let (a, b) = (one.min(other), one.max(other));
-        let mut quotes = Vec::new();
-        for quote in &declared.quotes {
-            let place = log.place(&quote.label).filter(|place| [a, b].contains(place));
-            let source =
-                shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(&quote.quote, text));
-            match source {
-                Some((place, _)) => quotes.push((*place, quote.quote.trim().to_owned())),
+    ) -> Option<ComparedPair> {
+        let names = log.names(&[a, b]);
+        let mut verified: Vec<(usize, ProposalQuote)> = Vec::new();
+        for ProposalQuote { label, quote } in &declared.quotes {
+            let place = log.place(label).filter(|place| [a, b].contains(place));
+            match shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(quote, text)) {
+                Some((by, _)) => {
+                    let (label, quote) = (log.label(*by).to_owned(), quote.trim().to_owned());
+                    verified.push((*by, ProposalQuote { label, quote }));
+                }
                 None => self.faults.push(format!(
-                    "In the pair of {}, the quote of {} does not occur in its proposal: {:?} ({QUOTE_EXACTLY}).",
-                    log.names(&[a, b]),
-                    quote.label,
-                    quote.quote
+                    "In the pair of {names}, the quote of {label} does not occur in its proposal: {quote:?} ({QUOTE_EXACTLY})."
                 )),
             }
         }
-        if [a, b].iter().any(|place| !quotes.iter().any(|(by, _)| by == place)) {
+        if [a, b].iter().any(|place| !verified.iter().any(|(by, _)| by == place)) {
             // A quote that does not occur is named already.
-            if [a, b]
-                .iter()
-                .any(|place| declared.quotes.iter().all(|said| log.place(&said.label) != Some(*place)))
-            {
-                self.faults
-                    .push(format!("The pair of {} needs a quote of each proposal.", log.names(&[a, b])));
+            let is_said =
+                |place: &usize| declared.quotes.iter().any(|one| log.place(&one.label) == Some(*place));
+            if ![a, b].iter().all(is_said) {
+                self.faults.push(format!("The pair of {names} needs a quote of each proposal."));
             }
             return None;
         }
-        let PairReply { relation, similarity, .. } = *declared;
-        Some(VerifiedPair { a, b, relation, similarity, quotes })
+        let (relation, similarity) = (Some(declared.relation), Some(declared.similarity));
+        let quotes = verified.into_iter().map(|(_, quote)| quote).collect();
+        Some(ComparedPair { relation, similarity, quotes, ..ComparedPair::unknown(log, a, b) })
     }
 
     /// Proposals that are the same must relate alike to every other one.
     fn contradictions(&self, log: &ArenaLog<'_>) -> Vec<String> {
         let relation = |a: usize, b: usize| {
-            let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b))?;
-            Some((pair.relation, format!("{} {}", log.names(&[a, b]), pair.relation.verb())))
+            let pair = self.pairs.iter().find(|pair| pair.is_of(log.label(a), log.label(b)))?;
+            Some((pair.relation?, format!("{}: {}", log.names(&[a, b]), pair.relation?.as_str())))
         };
         let holders = log.proposers();
         let pairs = all_pairs(&holders).into_iter();
@@ -153,11 +168,6 @@ impl SortedPairs {
         });
         told.collect()
     }
-}
-
-fn is_about(log: &ArenaLog<'_>, pair: &PairReply, a: usize, b: usize) -> bool {
-    let labels = (log.place(&pair.a), log.place(&pair.b));
-    labels == (Some(a), Some(b)) || labels == (Some(b), Some(a))
 }
 
 /// Every two of these places, in order.
@@ -189,97 +199,103 @@ pub(super) struct EmbeddingFigures {
 }
 
 /// The check of one stage.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ConvergenceCheck {
     pub(super) round: u32,
-    /// The stage whose proposals were sorted.
-    pub(super) stage: usize,
-    /// The clerk's model; `None` if the clerk was absent.
-    pub(super) sorted_by: Option<String>,
-    /// What is known of the pairs.
-    pub(super) pairs: Vec<VerifiedPair>,
-    /// The pairs of which nothing is known.
-    pub(super) unknown: Vec<(usize, usize)>,
-    /// Where the pairs contradict each other, in words.
-    pub(super) contradictions: Vec<String>,
+    #[serde(default)]
+    pub(super) after_challenge: bool,
     /// The lowest similarity, 0 for a conflict; `None` if it is not known.
     pub(super) agreement_min: Option<f64>,
     pub(super) agreement_mean: Option<f64>,
     /// How similar the proposals are to the ones before them; `None` if that is not known of each that was revised.
-    pub(super) stability: Option<FigureSpread>,
-    /// The conflicts that agents declare and that still count, each with who declares it first.
-    pub(super) conflicts: Vec<(usize, usize)>,
-    /// Whose proposals changed in this stage.
-    pub(super) changed: Vec<usize>,
-    pub(super) embedding: Option<EmbeddingFigures>,
+    pub(super) stability_min: Option<f64>,
+    pub(super) stability_mean: Option<f64>,
     pub(super) converged: bool,
+    /// What the clerk says of every two proposals.
+    pub(super) pairs: Vec<ComparedPair>,
+    /// The conflicts that agents declare and that still count, each with who declares it first.
+    pub(super) conflicts: Vec<[String; 2]>,
+    /// Whose proposals changed in this stage.
+    pub(super) changed: Vec<String>,
+    /// The clerk's model; `None` if the clerk was absent.
+    pub(super) sorted_by: Option<String>,
+    /// What embeddings say, which decides nothing.
+    pub(super) embedding: Option<EmbeddingFigures>,
+    /// The stage whose proposals were sorted.
+    #[serde(skip)]
+    pub(super) stage: usize,
+    /// Where the pairs contradict each other, in words.
+    #[serde(skip)]
+    pub(super) contradictions: Vec<String>,
 }
 
 impl ConvergenceCheck {
     /// The check of the proposals that are held now; `None` before the first, and while the clerk has not answered.
     pub(super) fn read(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Option<Self>, Corrupt> {
-        let stage = match log.stages.len().checked_sub(1) {
-            Some(stage) if turn.outstanding().next().is_none() => stage,
-            _ => return Ok(None),
+        let Some(last) = log.stages.last().filter(|_| turn.outstanding().next().is_none()) else {
+            return Ok(None);
         };
-        let (mut sorted, mut sorted_by, mut measured) = (SortedPairs::default(), None, None);
+        let (stage, holders) = (log.stages.len() - 1, log.proposers());
+        let (mut sorted, mut sorted_by, mut measured) = (None, None, None);
         for (ask, reply) in turn.settled() {
             let Some(value) = reply.value() else { continue };
             if ask.seat == CLERK {
-                sorted = SortedPairs::verify(log, &SortingReply::deserialize(value)?);
+                sorted = Some(SortedPairs::verify(log, &SortingReply::deserialize(value)?));
                 sorted_by = Some(speaker(turn, ask).unwrap_or_default());
             } else {
                 let rows = SimilarityReply::deserialize(value)?.similarity;
                 measured = Some((rows, speaker(turn, ask).unwrap_or_default()));
             }
         }
-        let holders = log.proposers();
-        let SortedPairs { pairs, contradictions, .. } = sorted;
-        let is_known = |(a, b): &(usize, usize)| pairs.iter().any(|pair| (pair.a, pair.b) == (*a, *b));
-        let unknown: Vec<(usize, usize)> =
-            all_pairs(&holders).into_iter().filter(|pair| !is_known(pair)).collect();
-        let figure = |pair: &VerifiedPair| match pair.relation {
-            PairRelation::Conflict => 0.0,
+        let unknown =
+            || all_pairs(&holders).into_iter().map(|(a, b)| ComparedPair::unknown(log, a, b)).collect();
+        let SortedPairs { pairs, contradictions, .. } =
+            sorted.unwrap_or_else(|| SortedPairs { pairs: unknown(), ..SortedPairs::default() });
+        let figure = |pair: &ComparedPair| match pair.relation? {
+            PairRelation::Conflict => Some(0.0),
             PairRelation::Same | PairRelation::Compatible => pair.similarity,
         };
-        let agreement = FigureSpread::of(&pairs.iter().map(figure).collect::<Vec<_>>());
-        let is_conflict = |pair: &VerifiedPair| pair.relation == PairRelation::Conflict;
-        let has_conflict = pairs.iter().any(is_conflict);
+        let figures: Vec<f64> = pairs.iter().filter_map(figure).collect();
+        let (is_known, agreement) = (figures.len() == pairs.len(), FigureSpread::of(&figures));
+        let has_conflict = pairs.iter().any(|pair| pair.relation == Some(PairRelation::Conflict));
         // Nothing is lower than a conflict, whatever the other pairs are.
-        let agreement_min = agreement.map(|spread| spread.min).filter(|_| unknown.is_empty() || has_conflict);
+        let agreement_min = agreement.map(|spread| spread.min).filter(|_| is_known || has_conflict);
         let conflicts = log.declared_conflicts(stage);
         let threshold = log.options.convergence_threshold - THRESHOLD_TOLERANCE;
-        let converged = sorted_by.is_some()
-            && unknown.is_empty()
-            && !has_conflict
-            && conflicts.is_empty()
-            && agreement_min.is_some_and(|least| least >= threshold);
+        let is_similar = agreement_min.is_some_and(|least| least >= threshold);
         let changed: Vec<usize> =
             holders.iter().copied().filter(|place| log.is_revised(stage, *place)).collect();
         let rows = measured.as_ref().map(|(rows, _)| rows.as_slice());
+        let stability = stability(log, stage, &changed, rows);
+        let label = |place: usize| log.label(place).to_owned();
         Ok(Some(Self {
             round: turn.phase.round,
-            stage,
+            after_challenge: last.phase == ArenaPhase::Challenge,
             agreement_min,
-            agreement_mean: agreement.map(|spread| spread.mean).filter(|_| unknown.is_empty()),
-            stability: stability(log, stage, &changed, rows),
+            agreement_mean: agreement.map(|spread| spread.mean).filter(|_| is_known),
+            stability_min: stability.map(|spread| spread.min),
+            stability_mean: stability.map(|spread| spread.mean),
+            converged: sorted_by.is_some() && is_known && !has_conflict && conflicts.is_empty() && is_similar,
+            pairs,
+            conflicts: conflicts.into_iter().map(|(one, other)| [label(one), label(other)]).collect(),
+            changed: log.labels(&changed),
+            sorted_by,
             embedding: measured
                 .as_ref()
                 .and_then(|(rows, model)| embedded_agreement(rows, model, holders.len())),
-            sorted_by,
-            pairs,
-            unknown,
+            stage,
             contradictions,
-            conflicts,
-            changed,
-            converged,
         }))
     }
 
     /// What the clerk says of two proposals.
-    pub(super) fn relation(&self, one: usize, other: usize) -> Option<PairRelation> {
-        let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (one.min(other), one.max(other)));
-        pair.map(|pair| pair.relation)
+    pub(super) fn relation(&self, one: &str, other: &str) -> Option<PairRelation> {
+        self.pairs.iter().find(|pair| pair.is_of(one, other))?.relation
+    }
+
+    /// The pairs of which nothing is known.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = &ComparedPair> {
+        self.pairs.iter().filter(|pair| pair.relation.is_none())
     }
 }
 

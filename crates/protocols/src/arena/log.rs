@@ -1,6 +1,8 @@
 //! What the log says: who has which label, what each agent proposes after each stage, the critiques and what became of them, the
 //! sortings, votes and judgements. What does not verify in a reply is dropped here.
 
+use std::collections::HashSet;
+
 use agon_core::lesson::AgentStanding;
 use agon_core::provenance::provenance;
 use agon_core::wording::joined;
@@ -11,8 +13,8 @@ use serde_json::Value;
 use super::context::{self, ContextItem};
 use super::convergence::{ConvergenceCheck, all_pairs};
 use super::replies::{
-    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, NewCritique, PairRelation,
-    ProposalReply, RevisionReply,
+    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
+    RevisionReply,
 };
 use super::voting::{JudgeResult, JudgeSheet, VoteRound};
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
@@ -167,12 +169,6 @@ impl ArenaCritique {
         log.held_at(self.stage, self.to).map_or(self.round, |held| held.round)
     }
 
-    /// Whether its author judged the proposal as it is now.
-    pub(super) fn is_judged_now(&self, log: &ArenaLog<'_>) -> bool {
-        let last = log.stages.len().saturating_sub(1);
-        self.verdicts.last().is_some_and(|(stage, _)| log.is_unchanged(*stage, last, self.to))
-    }
-
     pub(super) fn is_by_peer(&self) -> bool {
         matches!(self.from, CritiqueSource::Peer(_))
     }
@@ -273,26 +269,27 @@ impl<'a> ArenaLog<'a> {
         for (place, agent) in self.agents.iter().enumerate() {
             let last = before.and_then(|stage| stage.held_by(place));
             let value = reply_value(turn, &agent.seat.id);
-            held.push(match value {
-                Some(value) => {
-                    // A reply is read as the type that it was checked as.
-                    let said = match phase {
-                        ArenaPhase::Propose => ProposalReply::deserialize(value)?.into(),
-                        _ => RevisionReply::deserialize(value)?,
-                    };
-                    let (said, unverified) = self.verified(place, round, said);
-                    let conflicts =
-                        said.conflicts_with.iter().filter_map(|label| self.place(label)).collect();
-                    let substance = [normalized(&said.position), normalized(&said.proposal)];
-                    let text = normalized(&said.text());
-                    let carried = false;
-                    Some(HeldProposal { said, text, substance, round, stage, carried, conflicts, unverified })
-                }
-                None => last.map(|last| {
-                    let asked = turn.asks.iter().any(|ask| ask.seat == agent.seat.id);
-                    HeldProposal { carried: asked || last.carried, ..last.clone() }
-                }),
-            });
+            let Some(value) = value else {
+                let asked = turn.asks.iter().any(|ask| ask.seat == agent.seat.id);
+                held.push(last.map(|last| HeldProposal { carried: asked || last.carried, ..last.clone() }));
+                continue;
+            };
+            // A reply is read as the type that it was checked as.
+            let said = match phase {
+                ArenaPhase::Propose => ProposalReply::deserialize(value)?.into(),
+                _ => RevisionReply::deserialize(value)?,
+            };
+            let (said, unverified) = self.verified(place, round, said);
+            held.push(Some(HeldProposal {
+                text: normalized(&said.text()),
+                substance: [normalized(&said.position), normalized(&said.proposal)],
+                conflicts: said.conflicts_with.iter().filter_map(|label| self.place(label)).collect(),
+                said,
+                round,
+                stage,
+                carried: false,
+                unverified,
+            }));
         }
         Ok(ProposalStage { phase, round, held })
     }
@@ -312,19 +309,15 @@ impl<'a> ArenaLog<'a> {
             }
             is_cause
         });
-        let mut answered: Vec<String> = Vec::new();
+        let (mut answered, mut judged) = (HashSet::new(), HashSet::new());
         said.addressed.retain(|answer| {
-            let is_first = !answered.contains(&answer.critique_id);
             let is_own = self.critiques.iter().any(|one| one.id == answer.critique_id && one.to == place);
-            answered.push(answer.critique_id.clone());
-            is_first && is_own && !answer.how.trim().is_empty()
+            answered.insert(answer.critique_id.clone()) && is_own && !answer.how.trim().is_empty()
         });
-        let due: Vec<&str> = self.due_verdicts(place).iter().map(|critique| critique.id.as_str()).collect();
-        let mut judged: Vec<String> = Vec::new();
+        let due = self.due_verdicts(place);
         said.verdicts.retain(|verdict| {
-            let is_first = !judged.contains(&verdict.critique_id);
-            judged.push(verdict.critique_id.clone());
-            is_first && due.contains(&verdict.critique_id.as_str())
+            let is_due = due.iter().any(|critique| critique.id == verdict.critique_id);
+            judged.insert(verdict.critique_id.clone()) && is_due
         });
         let is_other = |label: &str| {
             self.place(label).is_some_and(|other| other != place && self.proposal(other).is_some())
@@ -357,14 +350,15 @@ impl<'a> ArenaLog<'a> {
         let last = self.stages.len().saturating_sub(1);
         let shown = last.saturating_sub(1);
         let places = self.in_seat_order().into_iter().filter(|place| self.is_new(last, *place));
-        let said = places.filter_map(|place| Some((place, &self.proposal(place)?.said)));
-        let said: Vec<(usize, Vec<CritiqueVerdict>, Vec<NewCritique>)> =
-            said.map(|(place, said)| (place, said.verdicts.clone(), said.critiques.clone())).collect();
-        for verdict in said.iter().flat_map(|(_, verdicts, _)| verdicts) {
+        let said = places.filter_map(|place| Some((place, self.proposal(place)?.said.clone())));
+        let said: Vec<(usize, RevisionReply)> = said.collect();
+        for verdict in said.iter().flat_map(|(_, said)| &said.verdicts) {
             let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
             judged.into_iter().for_each(|critique| critique.verdicts.push((shown, verdict.clone())));
         }
-        for (from, made) in said.iter().flat_map(|(from, _, made)| made.iter().map(|made| (*from, made))) {
+        for (from, made) in
+            said.iter().flat_map(|(from, said)| said.critiques.iter().map(|made| (*from, made)))
+        {
             let Some(to) = self.place(&made.label) else { continue };
             let (from, issues) = (CritiqueSource::Peer(from), vec![made.issue.trim().to_owned()]);
             self.add_critique((round, shown), from, to, Some(made.severity), issues, Vec::new());
@@ -400,22 +394,22 @@ impl<'a> ArenaLog<'a> {
     pub(super) fn add_decision_critiques(&mut self) {
         let Some(vote) = self.votes.last() else { return };
         let mut reasons: Vec<(CritiqueSource, usize, Vec<String>, u32)> = Vec::new();
-        for voter in self.in_seat_order() {
-            let Some(ballot) = vote.ballot(voter).filter(|ballot| !ballot.reason.is_empty()) else {
-                continue;
-            };
-            let chosen = ballot.choice.map_or(&[][..], |choice| vote.group(choice));
-            for to in self.proposers().into_iter().filter(|to| *to != voter && !chosen.contains(to)) {
-                let from = CritiqueSource::Voter(voter, ballot.choice);
-                reasons.push((from, to, vec![ballot.reason.clone()], vote.round));
-            }
-        }
-        if let Some(judgement) = self.judgements.last()
-            && let Some(result) = &judgement.result
+        for (voter, ballot) in
+            self.in_seat_order().into_iter().filter_map(|place| Some((place, vote.ballot(place)?)))
         {
-            let given = self.proposers().into_iter().map(|to| (to, result.reasons(to)));
+            let chosen = ballot.choice.map_or(&[][..], |choice| vote.group(choice));
+            let criticized = self.proposers().into_iter().filter(|to| *to != voter && !chosen.contains(to));
+            let from = CritiqueSource::Voter(voter, ballot.choice);
+            reasons.extend(criticized.map(|to| (from, to, vec![ballot.reason.clone()], vote.round)));
+        }
+        reasons.retain(|(.., issues, _)| issues.iter().all(|issue| !issue.is_empty()));
+        if let Some((round, result)) =
+            self.judgements.last().and_then(|last| Some((last.round, last.result.as_ref()?)))
+        {
+            let reasons_of = |to: usize| Some((to, result.of_proposal(self.label(to))?.reasons.clone()));
+            let given = self.proposers().into_iter().filter_map(reasons_of);
             let given = given.filter(|(_, issues)| !issues.is_empty());
-            reasons.extend(given.map(|(to, issues)| (CritiqueSource::Judge, to, issues, judgement.round)));
+            reasons.extend(given.map(|(to, issues)| (CritiqueSource::Judge, to, issues, round)));
         }
         let stage = vote.stage;
         for (from, to, issues, round) in reasons {
@@ -430,11 +424,10 @@ impl<'a> ArenaLog<'a> {
             if let Some(value) = reply.value() {
                 let said = JudgementReply::deserialize(value)?;
                 let model = speaker(turn, ask).unwrap_or_default();
-                let weights = self.options.weights();
-                sheets.push(JudgeSheet::read(said, order, model, weights, |label| self.place(label)));
+                sheets.push(JudgeSheet::read(said, self.labels(&order), model, self.options.weights()));
             }
         }
-        Ok(JudgeRound { round, orders, result: JudgeResult::of(sheets) })
+        Ok(JudgeRound { round, orders, result: JudgeResult::of_judge(self, sheets) })
     }
 
     /// The critiques that an agent is to answer in the next stage: all that are open, the reasons of the last vote and judge, and, once,
@@ -603,7 +596,10 @@ impl<'a> ArenaLog<'a> {
         let is_about_these = |check: &&ConvergenceCheck| {
             [one, other].iter().all(|place| self.is_unchanged(check.stage, stage, *place))
         };
-        earlier.chain(later).filter(is_about_these).find_map(|check| check.relation(one, other))
+        earlier
+            .chain(later)
+            .filter(is_about_these)
+            .find_map(|check| check.relation(self.label(one), self.label(other)))
     }
 
     /// Whether an agent declares a conflict with another's proposal as it is in this stage. A declaration is about the version that the
@@ -712,8 +708,12 @@ impl<'a> ArenaLog<'a> {
         only.filter(|_| speakers.is_empty())
     }
 
-    /// All agents that made a seat's proposals.
-    pub(super) fn proposing_speakers(&self, seat: &str) -> Vec<String> {
+    /// All agents that made proposals.
+    pub(super) fn proposing_models(&self) -> Vec<String> {
+        self.agents.iter().flat_map(|agent| self.proposing_speakers(&agent.seat.id)).collect()
+    }
+
+    fn proposing_speakers(&self, seat: &str) -> Vec<String> {
         self.speakers(seat, ArenaPhase::makes_proposals)
     }
 
@@ -778,6 +778,11 @@ pub(super) fn agent_name(label: &str) -> String {
         Some(_) => label.trim().to_owned(),
         None => format!("{AGENT}{}", label.trim()),
     }
+}
+
+/// A label without `Agent` before it.
+pub(super) fn bare_label(label: &str) -> &str {
+    label.trim().strip_prefix(AGENT).unwrap_or(label.trim())
 }
 
 /// What stands before the label of an agent.

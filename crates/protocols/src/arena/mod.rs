@@ -10,7 +10,7 @@
 //!   judge's scores come to, and the ratings that follow.
 //! - [`trickster`]: whether a consensus is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
-//! - [`view`]: who held what after each round, and everything else that a reader may want; [`report`]: the outline of the report.
+//! - [`positions`]: who held what after each round; [`report`]: the outline of the report; [`view`]: everything else that a reader may want.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -32,6 +32,7 @@ mod closing;
 mod context;
 mod convergence;
 mod log;
+mod positions;
 mod replies;
 mod report;
 mod rhetoric;

@@ -3,6 +3,7 @@
 //!
 //! The documentation of a field goes into its schema, where it is a question to the seat. Reasons stand before decisions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use agon_core::{Ask, Debate, ReplyFault, ReplySchema};
@@ -263,15 +264,6 @@ impl PairRelation {
             Self::Conflict => "conflict",
         }
     }
-
-    /// What two proposals with this relation do, in words.
-    pub(super) fn verb(self) -> &'static str {
-        match self {
-            Self::Same => "are the same",
-            Self::Compatible => "are compatible",
-            Self::Conflict => "conflict",
-        }
-    }
 }
 
 /// A vote.
@@ -482,7 +474,7 @@ pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
         draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
     }
     draft.set("/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
@@ -490,7 +482,7 @@ pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
     let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
     draft.set("/properties/choice", "enum", choices);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
@@ -502,7 +494,7 @@ pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
         draft.list(list, label, &names);
         draft.set(list, "minItems", names.len());
     }
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 /// The schema of a matrix that compares so many texts.
@@ -514,7 +506,7 @@ pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
     }
     draft.set("/properties/similarity/items/items", "minimum", -1.0);
     draft.set("/properties/similarity/items/items", "maximum", 1.0);
-    draft.finish()
+    Arc::new(draft.0)
 }
 
 /// A reply's schema while it is narrowed.
@@ -538,10 +530,6 @@ impl SchemaDraft {
         if !allowed.is_empty() {
             self.set(&format!("{list}{value}"), "enum", allowed);
         }
-    }
-
-    fn finish(self) -> Arc<ReplySchema> {
-        Arc::new(self.0)
     }
 }
 
@@ -599,15 +587,12 @@ fn check_not_blank(field: &str, text: &str) -> Result<(), ReplyFault> {
 fn check_revision(said: &RevisionReply) -> Result<(), ReplyFault> {
     check_not_blank("proposal", &said.proposal)?;
     check_not_blank("position", &said.position)?;
-    let answered: Vec<&str> = said.addressed.iter().map(|answer| answer.critique_id.as_str()).collect();
-    let judged: Vec<&str> = said.verdicts.iter().map(|verdict| verdict.critique_id.as_str()).collect();
-    for (field, ids) in [("addressed", answered), ("verdicts", judged)] {
-        let mut twice =
-            ids.iter().enumerate().filter(|(place, id)| ids.iter().take(*place).any(|one| one == *id));
-        if let Some((_, id)) = twice.next() {
-            let fault = format!("`{field}` has {id} twice: list each critique once");
-            return Err(ReplyFault::Unverified(fault));
-        }
+    let answered = said.addressed.iter().map(|answer| ("addressed", &answer.critique_id));
+    let judged = said.verdicts.iter().map(|verdict| ("verdicts", &verdict.critique_id));
+    let mut seen = HashSet::new();
+    if let Some((field, id)) = answered.chain(judged).find(|listed| !seen.insert(*listed)) {
+        let fault = format!("`{field}` has {id} twice: list each critique once");
+        return Err(ReplyFault::Unverified(fault));
     }
     match said.addressed.iter().find(|answer| answer.how.trim().is_empty()) {
         Some(answer) => {
@@ -632,13 +617,13 @@ fn check_causes(log: &ArenaLog<'_>, ask: &Ask, round: u32, said: &RevisionReply)
 
 fn check_critique(said: &CritiqueReply) -> Result<(), ReplyFault> {
     let has_issue = said.issues.iter().any(|issue| !issue.trim().is_empty());
-    match said.severity > 0.0 && !has_issue {
-        true => Err(ReplyFault::Invalid(format!(
-            "`severity` is {}, so `issues` must name at least one; if nothing is wrong, set `severity` to 0",
-            said.severity
-        ))),
-        false => Ok(()),
+    if said.severity <= 0.0 || has_issue {
+        return Ok(());
     }
+    Err(ReplyFault::Invalid(format!(
+        "`severity` is {}, so `issues` must name at least one; if nothing is wrong, set `severity` to 0",
+        said.severity
+    )))
 }
 
 fn check_judgement(said: &JudgementReply, names: &[String]) -> Result<(), ReplyFault> {

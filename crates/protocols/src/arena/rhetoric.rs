@@ -6,7 +6,7 @@
 //!
 //! The second half of this file finds words, sentences and phrases in a text.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -53,8 +53,6 @@ const QUOTE_CHARS_MAX: usize = 320;
 /// All that is looked for.
 pub(super) struct RhetoricCues {
     pub(super) lists: Vec<CueList>,
-    /// List and cue, by the first word of the cue.
-    by_word: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
 /// The cues of one pattern or fallacy.
@@ -65,6 +63,13 @@ pub(super) struct CueList {
     pub(super) cues: Vec<(PhrasePattern, f64)>,
 }
 
+/// A sentence of an argument with its words.
+struct ArgumentSentence<'w> {
+    place: Range<usize>,
+    words: &'w [TextWord],
+    is_question: bool,
+}
+
 impl RhetoricCues {
     /// Parses a file of cues: a table of names for each kind, a table of weights for each name, a list of phrases for each weight.
     pub(super) fn parse(file: &str) -> Self {
@@ -72,92 +77,57 @@ impl RhetoricCues {
         let mut lists = Vec::new();
         for (key, kind) in [("pattern", RhetoricKind::Pattern), ("fallacy", RhetoricKind::Fallacy)] {
             for (name, weights) in data.get(key).and_then(Value::as_object).into_iter().flatten() {
-                let weights = weights.as_object().into_iter().flatten();
-                lists.push(CueList {
-                    kind,
-                    name: name.clone(),
-                    cues: weights.flat_map(weighted_cues).collect(),
-                });
+                let cues = weights.as_object().into_iter().flatten().flat_map(weighted_cues).collect();
+                lists.push(CueList { kind, name: name.clone(), cues });
             }
         }
-        let mut by_word: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-        for (place, list) in lists.iter().enumerate() {
-            for (cue, (phrase, _)) in list.cues.iter().enumerate() {
-                by_word.entry(phrase.first().to_owned()).or_default().push((place, cue));
-            }
-        }
-        Self { lists, by_word }
+        Self { lists }
     }
 
     pub(super) fn observe(&self, text: &str, threshold: f64) -> Vec<RhetoricFinding> {
-        let mut matches: Vec<CueMatches> = self.lists.iter().map(|_| CueMatches::default()).collect();
         let words = words(text);
         let mut rest = words.as_slice();
+        let mut argument = Vec::new();
         for place in sentences(text) {
-            let (sentence, later) = rest.split_at(rest.partition_point(|word| word.place.start < place.end));
-            self.match_sentence(text, &place, sentence, &mut matches);
+            let (words, later) = rest.split_at(rest.partition_point(|word| word.place.start < place.end));
+            let is_question = is_question(text.get(place.clone()).unwrap_or_default());
+            argument.push(ArgumentSentence { place, words, is_question });
             rest = later;
         }
-        let mut findings: Vec<RhetoricFinding> = self
-            .lists
-            .iter()
-            .zip(&matches)
-            .filter_map(|(list, matched)| {
-                let quote = matched.quote.clone()?;
-                let score = matched.score(list);
-                let (start, quote) = (quote.start, text.get(quote)?.to_owned());
-                let name = list.name.clone();
-                (score >= threshold).then_some(RhetoricFinding { kind: list.kind, name, quote, start, score })
-            })
-            .collect();
+        // Few cues begin with a word of the text, so the others are left out at once.
+        let mut vocabulary: HashSet<&str> = words.iter().map(|word| word.folded.as_str()).collect();
+        vocabulary.extend(words.iter().any(TextWord::is_number).then_some(NUMBER));
+        let found = self.lists.iter().filter_map(|list| list.observe(text, &argument, &vocabulary));
+        let mut findings: Vec<RhetoricFinding> = found.filter(|finding| finding.score >= threshold).collect();
         findings.sort_by_key(|finding| finding.start);
         findings
     }
+}
 
-    fn match_sentence(
+impl CueList {
+    /// What its cues come to; `None` without any. Repeating a cue adds nothing.
+    fn observe(
         &self,
         text: &str,
-        place: &Range<usize>,
-        sentence: &[TextWord],
-        matches: &mut [CueMatches],
-    ) {
-        let is_question = is_question(text.get(place.clone()).unwrap_or_default());
-        for (at, word) in sentence.iter().enumerate() {
-            let rest = sentence.get(at..).unwrap_or_default();
-            let number = word.is_number().then_some(NUMBER);
-            let keys = [Some(word.folded.as_str()), number].into_iter().flatten();
-            for (list, cue) in keys.filter_map(|key| self.by_word.get(key)).flatten() {
-                let phrase =
-                    self.lists.get(*list).and_then(|list| list.cues.get(*cue)).map(|(phrase, _)| phrase);
-                let phrase = phrase.filter(|phrase| is_question || !phrase.needs_question());
-                let matched =
-                    phrase.and_then(|phrase| phrase.match_len(rest)).and_then(|len| len.checked_sub(1));
-                let last = matched.and_then(|last| rest.get(last));
-                if let (Some(last), Some(matches)) = (last, matches.get_mut(*list)) {
-                    let cue_place = word.place.start..last.place.end;
-                    matches.quote.get_or_insert_with(|| quoted_place(text, place, &cue_place));
-                    if !matches.cues.contains(cue) {
-                        matches.cues.push(*cue);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What was found of one list.
-#[derive(Default)]
-struct CueMatches {
-    /// Each cue once: repeating it adds nothing.
-    cues: Vec<usize>,
-    quote: Option<Range<usize>>,
-}
-
-impl CueMatches {
-    /// The probability that not every cue misleads, as if they were independent.
-    fn score(&self, list: &CueList) -> f64 {
-        let weights = list.cues.iter().enumerate().filter(|(cue, _)| self.cues.contains(cue));
-        1.0 - weights.map(|(_, (_, weight))| 1.0 - weight).product::<f64>()
+        argument: &[ArgumentSentence<'_>],
+        vocabulary: &HashSet<&str>,
+    ) -> Option<RhetoricFinding> {
+        let cues = self.cues.iter().filter(|(phrase, _)| vocabulary.contains(phrase.first()));
+        let found = cues.filter_map(|(phrase, weight)| {
+            let (sentence, cue) = argument.iter().find_map(|one| Some((one, phrase.place_in(one)?)))?;
+            Some((sentence, cue, weight))
+        });
+        let found: Vec<_> = found.collect();
+        let (sentence, cue, _) = found.iter().min_by_key(|(_, cue, _)| cue.start)?;
+        let quote = quoted_place(text, &sentence.place, cue);
+        Some(RhetoricFinding {
+            kind: self.kind,
+            name: self.name.clone(),
+            start: quote.start,
+            quote: text.get(quote)?.to_owned(),
+            // The probability that not every cue misleads, as if they were independent.
+            score: 1.0 - found.iter().map(|(.., weight)| 1.0 - *weight).product::<f64>(),
+        })
     }
 }
 
@@ -172,9 +142,7 @@ fn quoted_place(text: &str, sentence: &Range<usize>, cue: &Range<usize>) -> Rang
     let after = text.get(cue.end..sentence.end).unwrap_or_default();
     let start = before.char_indices().rev().nth(side).map_or(sentence.start, |(at, _)| sentence.start + at);
     let end = after.char_indices().nth(side).map_or(sentence.end, |(at, _)| cue.end + at);
-    let kept = text.get(start..end).unwrap_or_default();
-    let start = start + kept.len() - kept.trim_start().len();
-    start..start + kept.trim().len()
+    trimmed(text, start..end).unwrap_or(start..end)
 }
 
 fn weighted_cues((weight, phrases): (&String, &Value)) -> Vec<(PhrasePattern, f64)> {
@@ -308,7 +276,7 @@ enum PhrasePart {
 }
 
 /// What [`PhrasePattern::first`] returns for a phrase that begins with a number.
-pub(super) const NUMBER: &str = "#";
+const NUMBER: &str = "#";
 
 /// The most words that a `*` stands for.
 const ANY_WORDS_MAX: usize = 3;
@@ -332,16 +300,21 @@ impl PhrasePattern {
     }
 
     /// Its first word, or [`NUMBER`].
-    pub(super) fn first(&self) -> &str {
+    fn first(&self) -> &str {
         match self.parts.first() {
             Some(PhrasePart::Word(word)) => word,
             _ => NUMBER,
         }
     }
 
-    /// Whether it matches only in a question.
-    pub(super) fn needs_question(&self) -> bool {
-        self.is_question
+    /// Where a sentence has it first.
+    fn place_in(&self, sentence: &ArgumentSentence<'_>) -> Option<Range<usize>> {
+        let words = sentence.words;
+        let mut starts = (0..words.len()).filter(|_| sentence.is_question || !self.is_question);
+        starts.find_map(|at| {
+            let last = words.get(at..)?.get(self.match_len(words.get(at..)?)?.checked_sub(1)?)?;
+            Some(words.get(at)?.place.start..last.place.end)
+        })
     }
 
     /// How many of these words it matches, from the first of them on.

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
+use super::verdict::ArenaAgreement;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
 use crate::quotes::is_same_text;
@@ -181,20 +182,6 @@ fn copies(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare {
     share
 }
 
-/// What the trickster made of one agreement.
-#[derive(Debug)]
-pub(super) struct AgreementReview {
-    pub(super) round: u32,
-    /// The agents that agree.
-    pub(super) agents: Vec<usize>,
-    /// What it found at first.
-    pub(super) found: TricksterFinding,
-    /// What the challenge came to; `None` without a challenge.
-    pub(super) came_to: Option<ChallengeResult>,
-    /// What it found after the challenge; `None` if the agents no longer agreed.
-    pub(super) after: Option<TricksterFinding>,
-}
-
 /// What a challenge came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -209,34 +196,40 @@ pub(super) enum ChallengeResult {
     Unknown,
 }
 
-impl AgreementReview {
+impl ArenaAgreement {
+    fn new(log: &ArenaLog<'_>, round: u32, agents: &[usize], found: TricksterFinding) -> Self {
+        Self {
+            round,
+            hollow: found.hollow,
+            agents: log.labels(agents),
+            challenged: false,
+            came_to: None,
+            met: None,
+            signals: found.signals,
+            after: None,
+        }
+    }
+
     /// Adds what the agents answered to the challenge.
     fn add_answer(&mut self, log: &ArenaLog<'_>, stage: usize) {
-        let everybody = self.agents.len() == log.proposers().len();
+        let agents: Vec<usize> = self.agents.iter().filter_map(|label| log.place(label)).collect();
         let check = log.check_of(stage);
-        let agrees = match (everybody, check) {
-            (true, check) => check.is_some_and(|check| check.converged),
-            (false, _) => {
-                log.same_groups(stage).iter().any(|group| self.agents.iter().all(|one| group.contains(one)))
-            }
+        let agrees = match agents.len() == log.proposers().len() {
+            true => check.is_some_and(|check| check.converged),
+            false => log.same_groups(stage).iter().any(|group| agents.iter().all(|one| group.contains(one))),
         };
         let is_unknown = check.is_none_or(|check| check.sorted_by.is_none() && check.conflicts.is_empty());
-        self.after = examine(log, stage, &self.agents, None).filter(|_| agrees);
-        self.came_to = Some(match &self.after {
+        let after = examine(log, stage, &agents, None).filter(|_| agrees);
+        let came_to = match &after {
             Some(after) if after.hollow => ChallengeResult::NotMet,
             Some(_) => ChallengeResult::Met,
             None if is_unknown => ChallengeResult::Unknown,
             None => ChallengeResult::Left,
-        });
-    }
-
-    /// Whether the challenge was met; `None` if that is not known, or there was no challenge.
-    pub(super) fn is_met(&self) -> Option<bool> {
-        match self.came_to? {
-            ChallengeResult::Met => Some(true),
-            ChallengeResult::NotMet => Some(false),
-            ChallengeResult::Left | ChallengeResult::Unknown => None,
-        }
+        };
+        self.challenged = true;
+        self.came_to = Some(came_to);
+        self.met = after.as_ref().map(|after| !after.hollow);
+        self.after = after.map(|after| after.signals);
     }
 }
 
@@ -255,19 +248,18 @@ pub(super) fn due_challenge(log: &ArenaLog<'_>) -> Option<(Vec<usize>, Trickster
 }
 
 /// Every agreement that the trickster looked at, in order.
-pub(super) fn reviews(log: &ArenaLog<'_>) -> Vec<AgreementReview> {
-    let mut reviews: Vec<AgreementReview> = Vec::new();
-    let new = |round, agents, found| AgreementReview { round, agents, found, came_to: None, after: None };
-    for (place, stage) in log.stages.iter().enumerate() {
+pub(super) fn reviews(log: &ArenaLog<'_>) -> Vec<ArenaAgreement> {
+    let mut reviews: Vec<ArenaAgreement> = Vec::new();
+    for (at, stage) in log.stages.iter().enumerate() {
         if let Some(last) = reviews.last_mut().filter(|_| stage.phase == ArenaPhase::Challenge) {
-            last.add_answer(log, place);
-        } else if let Some((agents, found)) = doubtful_agreement(log, place) {
-            reviews.push(new(stage.round, agents, found));
+            last.add_answer(log, at);
+        } else if let Some((agents, found)) = doubtful_agreement(log, at) {
+            reviews.push(ArenaAgreement::new(log, stage.round, &agents, found));
         }
-        for vote in log.votes.iter().filter(|vote| vote.stage == place) {
+        for vote in log.votes.iter().filter(|vote| vote.stage == at) {
             let Some(group) = vote.favoured() else { continue };
-            let found = examine(log, place, group, Some(vote));
-            reviews.extend(found.map(|found| new(vote.round, group.to_vec(), found)));
+            let found = examine(log, at, group, Some(vote));
+            reviews.extend(found.map(|found| ArenaAgreement::new(log, vote.round, group, found)));
         }
     }
     reviews

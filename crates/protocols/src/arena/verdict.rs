@@ -5,15 +5,13 @@ use agon_core::lesson::RATING_INITIAL;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::context::ContextItem;
-use super::convergence::{ConvergenceCheck, EmbeddingFigures};
+use super::convergence::ConvergenceCheck;
 use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
-use super::replies::{
-    CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
-};
+use super::replies::{CritiqueAnswer, CritiqueVerdict, ProposalClaim};
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
-use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
-use super::voting::{self, ABSTAIN, JudgeResult, VoteRound};
+use super::trickster::{self, ChallengeResult, WeaknessSignal};
+use super::voting::{self, ABSTAIN, JudgeResult, ProposalScore, RatedSeat, VoteRound};
 use super::{ArenaPhase, ConsensusRule, DecidedBy, closing};
 use crate::quotes::is_same_text;
 
@@ -33,15 +31,15 @@ pub(super) struct ArenaVerdict {
     pub(super) votes: Vec<ArenaBallot>,
     pub(super) tally: Vec<ArenaTally>,
     /// What the judge said of the last proposals; `None` if it was absent or not asked.
-    pub(super) judge: Option<ArenaJudgement>,
-    pub(super) convergence: Vec<ArenaCheck>,
+    pub(super) judge: Option<JudgeResult>,
+    pub(super) convergence: Vec<ConvergenceCheck>,
     pub(super) convergence_threshold: f64,
     pub(super) extended_rounds: u32,
     /// The round of revision in which the proposals converged.
     pub(super) early_consensus: Option<u32>,
     /// The round of revision that changed nothing, so that no further one was held.
     pub(super) idle_revision: Option<u32>,
-    pub(super) ratings: Vec<ArenaRating>,
+    pub(super) ratings: Vec<RatedSeat>,
     /// `None` without a trickster.
     pub(super) trickster: Option<ArenaTrickster>,
     /// `None` without an observer.
@@ -93,96 +91,8 @@ pub(super) struct ArenaTally {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaJudgement {
-    pub(super) model: String,
-    pub(super) scores: Vec<ArenaScore>,
-    pub(super) ranking: Vec<String>,
-    /// The best; `None` for a tie.
-    pub(super) top: Option<String>,
-    /// The proposals that share the first place: one, or several that are tied.
-    pub(super) first: Vec<String>,
-    pub(super) margin: f64,
-    pub(super) margin_comment: Option<String>,
-    pub(super) consistent: Option<bool>,
-    pub(super) orders: Vec<ArenaOrder>,
-    pub(super) agrees_with_vote: Option<bool>,
-    /// Whether a model that judged also made a proposal.
-    pub(super) also_proposes: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaScore {
-    pub(super) label: String,
-    pub(super) seat: Option<String>,
-    /// The weighted mean of the criteria.
-    pub(super) score: f64,
-    pub(super) criteria: CriteriaScores,
-    pub(super) reasons: Vec<String>,
-}
-
-/// What the judge said in one order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaOrder {
-    pub(super) order: Vec<String>,
-    pub(super) scores: Vec<LabelledScore>,
-    pub(super) ranking: Vec<String>,
-}
-
-impl ArenaOrder {
-    /// How far a proposal is ahead of the best other one.
-    pub(super) fn lead(&self, label: &str) -> f64 {
-        let (own, others): (Vec<_>, Vec<_>) = self.scores.iter().partition(|one| one.label == label);
-        let best = |scores: Vec<&LabelledScore>| scores.iter().map(|one| one.score).reduce(f64::max);
-        voting::rounded(best(own).unwrap_or_default() - best(others).unwrap_or_default())
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LabelledScore {
     pub(super) label: String,
-    pub(super) score: f64,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaCheck {
-    pub(super) round: u32,
-    #[serde(default)]
-    pub(super) after_challenge: bool,
-    pub(super) agreement_min: Option<f64>,
-    pub(super) agreement_mean: Option<f64>,
-    pub(super) stability_min: Option<f64>,
-    pub(super) stability_mean: Option<f64>,
-    pub(super) converged: bool,
-    /// What the clerk says of every two proposals; null where that is not known.
-    pub(super) pairs: Vec<ArenaPair>,
-    /// The conflicts that agents declare and that count, each with who declares it first.
-    pub(super) conflicts: Vec<[String; 2]>,
-    /// Whose proposals changed.
-    pub(super) changed: Vec<String>,
-    /// The clerk's model; null if the clerk was absent.
-    pub(super) sorted_by: Option<String>,
-    /// What embeddings say, which decides nothing.
-    pub(super) embedding: Option<EmbeddingFigures>,
-}
-
-/// How two proposals relate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaPair {
-    pub(super) a: String,
-    pub(super) b: String,
-    pub(super) relation: Option<PairRelation>,
-    pub(super) similarity: Option<f64>,
-    pub(super) quotes: Vec<ProposalQuote>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaRating {
-    pub(super) seat: Option<String>,
-    pub(super) agent: String,
-    pub(super) before: f64,
-    /// Seats of one agent share it.
-    pub(super) after: f64,
-    pub(super) change: f64,
     pub(super) score: f64,
 }
 
@@ -337,16 +247,14 @@ impl ArenaVerdict {
             consensus: consensus(log),
             votes: vote.map_or(Vec::new(), |vote| ballots(log, vote)),
             tally: vote.map_or(Vec::new(), |vote| tally(log, vote)),
-            judge: closing::final_judgement(log).map(|judged| judgement(log, judged)),
-            convergence: log.checks.iter().map(|check| convergence(log, check)).collect(),
+            judge: closing::final_judgement(log).cloned(),
+            convergence: log.checks.clone(),
             convergence_threshold: log.options.convergence_threshold,
             extended_rounds: log.extended_rounds(),
             early_consensus: log.early_consensus().filter(|_| !log.votes.is_empty()),
             idle_revision: log.idle_revision(),
-            ratings: ratings(log),
-            trickster: log.options.trickster.then(|| ArenaTrickster {
-                checks: trickster::reviews(log).into_iter().map(|review| agreement(log, review)).collect(),
-            }),
+            ratings: voting::rated_seats(log),
+            trickster: log.options.trickster.then(|| ArenaTrickster { checks: trickster::reviews(log) }),
             rhetoric: log.options.observer.then(|| rhetoric(log)),
             context: context(log),
             team: team(log),
@@ -357,11 +265,6 @@ impl ArenaVerdict {
             }),
             rounds: rounds(log),
         }
-    }
-
-    /// Whether every agent voted for one group of proposals.
-    pub(super) fn is_backed_by_all(&self) -> bool {
-        self.tally.iter().any(|group| group.votes == self.consensus.agents)
     }
 }
 
@@ -400,164 +303,49 @@ pub(super) fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
     vote.tally().into_iter().map(group).collect()
 }
 
-pub(super) fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
-    let label = |place: usize| log.label(place).to_owned();
-    let mut models: Vec<&str> = judged.sheets.iter().map(|sheet| sheet.model.as_str()).collect();
-    models.dedup();
-    let scores = judged.scores.iter().map(|(place, score)| ArenaScore {
-        label: label(*place),
-        seat: log.seat_id(*place),
-        score: *score,
-        criteria: CriteriaScores::from_list(judged.criteria(*place)),
-        reasons: judged.reasons(*place),
-    });
-    let orders = judged.sheets.iter().map(|sheet| ArenaOrder {
-        order: log.labels(&sheet.order),
-        scores: sheet
-            .scores
-            .iter()
-            .map(|scored| LabelledScore { label: label(scored.place), score: scored.score })
-            .collect(),
-        ranking: log.labels(&sheet.ranking),
-    });
-    ArenaJudgement {
-        model: models.join(", "),
-        scores: scores.collect(),
-        ranking: log.labels(&judged.ranking),
-        top: judged.top().map(label),
-        first: log.labels(&judged.first),
-        margin: judged.margin,
-        margin_comment: judged.sheets.iter().find_map(|sheet| sheet.margin_comment.clone()),
-        consistent: judged.consistent,
-        orders: orders.collect(),
-        agrees_with_vote: judged.agrees_with_vote(log),
-        also_proposes: team::is_judge_a_proposer(&log.debate.brief) || judged.is_by_a_proposer(log),
-    }
-}
-
-fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
-    let label = |place: usize| log.label(place).to_owned();
-    let known = check.pairs.iter().map(|pair| ArenaPair {
-        a: label(pair.a),
-        b: label(pair.b),
-        relation: Some(pair.relation),
-        similarity: Some(pair.similarity),
-        quotes: pair
-            .quotes
-            .iter()
-            .map(|(place, quote)| ProposalQuote { label: label(*place), quote: quote.clone() })
-            .collect(),
-    });
-    let unknown = check.unknown.iter().map(|(a, b)| ArenaPair {
-        a: label(*a),
-        b: label(*b),
-        relation: None,
-        similarity: None,
-        quotes: Vec::new(),
-    });
-    let mut pairs: Vec<ArenaPair> = known.chain(unknown).collect();
-    pairs.sort_by(|one, other| (&one.a, &one.b).cmp(&(&other.a, &other.b)));
-    let stage = log.stages.get(check.stage);
-    ArenaCheck {
-        round: check.round,
-        after_challenge: stage.is_some_and(|stage| stage.phase == ArenaPhase::Challenge),
-        agreement_min: check.agreement_min,
-        agreement_mean: check.agreement_mean,
-        stability_min: check.stability.map(|stability| stability.min),
-        stability_mean: check.stability.map(|stability| stability.mean),
-        converged: check.converged,
-        pairs,
-        conflicts: check.conflicts.iter().map(|(one, other)| [label(*one), label(*other)]).collect(),
-        changed: log.labels(&check.changed),
-        sorted_by: check.sorted_by.clone(),
-        embedding: check.embedding.clone(),
-    }
-}
-
-fn ratings(log: &ArenaLog<'_>) -> Vec<ArenaRating> {
-    let rated = voting::rated_seats(log);
-    let all_changes = |agent: &str| -> f64 {
-        rated.iter().filter(|other| other.agent == agent).map(|other| other.change).sum()
-    };
-    let rows = rated.iter().map(|rated| ArenaRating {
-        seat: log.seat_id(rated.place),
-        agent: rated.agent.clone(),
-        before: rated.before,
-        after: rated.before + all_changes(&rated.agent),
-        change: rated.change,
-        score: rated.score,
-    });
-    rows.collect()
-}
-
-fn agreement(log: &ArenaLog<'_>, review: AgreementReview) -> ArenaAgreement {
-    ArenaAgreement {
-        round: review.round,
-        hollow: review.found.hollow,
-        agents: log.labels(&review.agents),
-        challenged: review.came_to.is_some(),
-        came_to: review.came_to,
-        met: review.is_met(),
-        signals: review.found.signals,
-        after: review.after.map(|after| after.signals),
-    }
-}
-
-/// What the observer finds in every argument, in the order in which they were made. An agent that says the same again in a later
-/// round is reported once.
+/// What the observer finds in every argument, round by round. An agent that says the same again in a later round is reported once.
 fn rhetoric(log: &ArenaLog<'_>) -> Vec<ArenaRhetoric> {
     let mut entries: Vec<ArenaRhetoric> = Vec::new();
-    let mut observe = |turn: &PhaseTurn, phase: ArenaPhase, label: &str, text: &str| {
-        for finding in rhetoric::observe(text, log.options.observer_threshold) {
+    for (round, phase, label, text) in arguments(log) {
+        for finding in rhetoric::observe(&text, log.options.observer_threshold) {
             let is_again = entries.iter().any(|seen| {
                 seen.label == label
-                    && seen.round < turn.phase.round
+                    && seen.round < round
                     && seen.finding.name == finding.name
                     && is_same_text(&seen.finding.quote, &finding.quote)
             });
             if !is_again {
-                entries.push(ArenaRhetoric {
-                    round: turn.phase.round,
-                    phase,
-                    label: label.to_owned(),
-                    finding,
-                });
+                entries.push(ArenaRhetoric { round, phase, label: label.to_owned(), finding });
             }
-        }
-    };
-    let (mut stages, mut votes) = (log.stages.iter().enumerate(), log.votes.iter());
-    for turn in &log.debate.turns {
-        let Some(phase) = ArenaPhase::parse(&turn.phase.name) else { continue };
-        let made = log.critiques.iter().filter(|one| one.is_by_peer() && one.round == turn.phase.round);
-        match phase {
-            ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
-                let Some((at, stage)) = stages.next() else { continue };
-                let held = stage.held.iter().zip(&log.agents);
-                for (held, agent) in held.filter_map(|(held, agent)| Some((held.as_ref()?, agent))) {
-                    if held.round == turn.phase.round && !held.carried {
-                        let said = [held.said.position.trim(), held.said.proposal.trim()].join("\n");
-                        observe(turn, phase, &agent.label, &said);
-                    }
-                }
-                for critique in made.filter(|one| one.stage + 1 == at) {
-                    observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
-                }
-            }
-            ArenaPhase::Critique => {
-                for critique in made {
-                    observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
-                }
-            }
-            ArenaPhase::Vote => {
-                let ballots = votes.next().into_iter().flat_map(|vote| vote.ballots.iter().zip(&log.agents));
-                for (ballot, agent) in ballots.filter_map(|(ballot, agent)| Some((ballot.as_ref()?, agent))) {
-                    observe(turn, phase, &agent.label, &ballot.reason);
-                }
-            }
-            ArenaPhase::Context | ArenaPhase::Compare | ArenaPhase::Judge => {}
         }
     }
     entries
+}
+
+/// The proposals, critiques and reasons of votes, each with its round, phase and author.
+fn arguments<'l>(log: &'l ArenaLog<'_>) -> Vec<(u32, ArenaPhase, &'l str, String)> {
+    let mut arguments = Vec::new();
+    for (at, stage) in log.stages.iter().enumerate() {
+        let new = (0..log.agents.len()).filter(|place| log.is_new(at, *place));
+        arguments.extend(new.filter_map(|place| {
+            let said = &stage.held_by(place)?.said;
+            let text = [said.position.trim(), said.proposal.trim()].join("\n");
+            Some((stage.round, stage.phase, log.label(place), text))
+        }));
+    }
+    arguments.extend(log.critiques.iter().filter(|critique| critique.is_by_peer()).map(|critique| {
+        let made = log.stages.get(critique.stage + 1).filter(|made| made.round == critique.round);
+        let phase = made.map_or(ArenaPhase::Critique, |made| made.phase);
+        (critique.round, phase, critique.author(log), critique.issues.join("\n"))
+    }));
+    for vote in &log.votes {
+        let given = vote.ballots.iter().zip(&log.agents);
+        arguments.extend(given.filter_map(|(ballot, agent)| {
+            Some((vote.round, ArenaPhase::Vote, agent.label.as_str(), ballot.as_ref()?.reason.clone()))
+        }));
+    }
+    arguments.sort_by_key(|(round, ..)| *round);
+    arguments
 }
 
 fn context(log: &ArenaLog<'_>) -> Vec<ArenaContext> {
@@ -640,7 +428,7 @@ fn rounds(log: &ArenaLog<'_>) -> Vec<ArenaRound> {
                 reached: vote.winning().is_some(),
                 hollow: vote.hollow,
             }),
-            ArenaPhase::Judge => judgements.next().map(|judgement| judge_round(log, judgement)),
+            ArenaPhase::Judge => judgements.next().map(|judgement| judge_round(judgement)),
             ArenaPhase::Context | ArenaPhase::Critique => None,
         };
         let (present, absent) = attendance(log, turn);
@@ -676,12 +464,11 @@ fn positions(log: &ArenaLog<'_>, stage: &ProposalStage) -> Vec<StagePosition> {
     .collect()
 }
 
-fn judge_round(log: &ArenaLog<'_>, judgement: &JudgeRound) -> ArenaRoundResult {
+fn judge_round(judgement: &JudgeRound) -> ArenaRoundResult {
     let result = judgement.result.as_ref();
-    let score =
-        |(place, score): &(usize, f64)| LabelledScore { label: log.label(*place).to_owned(), score: *score };
+    let score = |scored: &ProposalScore| LabelledScore { label: scored.label.clone(), score: scored.score };
     ArenaRoundResult::Judgement {
-        judge_top: result.and_then(|result| Some(log.label(result.top()?).to_owned())),
+        judge_top: result.and_then(|result| result.top.clone()),
         margin: result.map(|result| result.margin),
         scores: result.map(|result| result.scores.iter().map(score).collect()),
     }

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 
 use agon_core::lesson::RATING_INITIAL;
 use agon_core::{Corrupt, PhaseTurn};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::log::{ArenaLog, reply_value};
-use super::replies::{JudgementReply, PairRelation, VoteReply};
+use super::log::{ArenaLog, bare_label, reply_value};
+use super::replies::{CriteriaScores, JudgementReply, PairRelation, VoteReply};
 use super::{ConsensusRule, closing, team, trickster};
 
 /// The choice of a ballot that is for nobody.
@@ -92,17 +92,6 @@ impl VoteRound {
         self.choices().count()
     }
 
-    /// How many agents voted for a proposal, abstained and were absent, in words.
-    pub(super) fn turnout(&self) -> String {
-        let given = self.ballots.iter().flatten().count();
-        let (cast, seated) = (self.cast(), self.seated);
-        let rest =
-            [(given.saturating_sub(cast), "abstained"), (seated.saturating_sub(given), "gave no vote")];
-        let rest =
-            rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
-        format!("{cast} of {seated} agents voted for a proposal{}", rest.collect::<String>())
-    }
-
     /// Whether half of the agents that sit voted for a proposal.
     pub(super) fn is_quorum(&self) -> bool {
         is_quorum(self.cast(), self.seated)
@@ -145,31 +134,16 @@ impl VoteRound {
         self.favoured().filter(|_| !self.hollow)
     }
 
-    /// Whether the winning group has enough votes only because proposals that are not equal count as the same.
-    pub(super) fn is_won_by_sorting(&self, log: &ArenaLog<'_>) -> bool {
-        let parts =
-            |group: &[usize]| linked_groups(group, &|one, other| log.is_equal(self.stage, one, other));
-        let is_enough = |part: &Vec<usize>| self.rule.is_met(self.votes(part), self.cast());
-        self.winning().is_some_and(|group| !parts(group).iter().any(is_enough))
-    }
-
-    /// Whether the judge's scores choose the proposal that stands for a group.
-    pub(super) fn is_chosen_by_score(&self, group: &[usize], judged: &JudgeResult) -> bool {
-        let most = group.iter().map(|place| self.ballots_on(*place)).max();
-        let leading = group.iter().filter(|place| Some(self.ballots_on(**place)) == most);
-        let scores: Vec<Option<f64>> = leading.map(|place| judged.score(*place)).collect();
-        scores.windows(2).any(|pair| pair.first() != pair.last())
-    }
-
-    /// How many ballots name a proposal.
-    fn ballots_on(&self, place: usize) -> usize {
-        self.choices().filter(|choice| *choice == place).count()
-    }
-
     /// The proposal that stands for a group: the one with the most ballots, then the best score, then the first label.
-    pub(super) fn best_of(&self, group: &[usize], judged: Option<&JudgeResult>) -> Option<usize> {
-        let ballots = |place: usize| self.ballots_on(place);
-        let score = |place: usize| judged.and_then(|judged| judged.score(place)).unwrap_or_default();
+    pub(super) fn best_of(
+        &self,
+        log: &ArenaLog<'_>,
+        group: &[usize],
+        judged: Option<&JudgeResult>,
+    ) -> Option<usize> {
+        let ballots = |place: usize| self.choices().filter(|choice| *choice == place).count();
+        let score =
+            |place: usize| judged.and_then(|judged| judged.score(log.label(place))).unwrap_or_default();
         let better = |a: &usize, b: &usize| {
             let by_score = score(*b).total_cmp(&score(*a));
             ballots(*b).cmp(&ballots(*a)).then(by_score).then(a.cmp(b))
@@ -239,101 +213,115 @@ pub(super) fn linked_groups(places: &[usize], is_linked: &dyn Fn(usize, usize) -
 /// Scores this close are equal.
 pub(super) const SCORE_TOLERANCE: f64 = 1e-9;
 
-/// What the judge said of the proposals in one order.
-#[derive(Debug, Clone, PartialEq)]
+/// What the judge said of the proposals in one order. Proposals are known by their labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct JudgeSheet {
     /// The order in which it read them.
-    pub(super) order: Vec<usize>,
+    pub(super) order: Vec<String>,
     pub(super) scores: Vec<SheetScore>,
-    pub(super) ranking: Vec<usize>,
-    pub(super) margin_comment: Option<String>,
+    pub(super) ranking: Vec<String>,
+    #[serde(skip)]
+    margin_comment: Option<String>,
     /// The agent that judged.
-    pub(super) model: String,
+    #[serde(skip)]
+    model: String,
 }
 
 /// What the judge gave one proposal in one order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SheetScore {
-    pub(super) place: usize,
+    pub(super) label: String,
     /// The weighted mean of the criteria.
     pub(super) score: f64,
-    pub(super) criteria: [f64; 5],
+    #[serde(skip)]
+    criteria: [f64; 5],
+    #[serde(skip)]
+    reasons: Vec<String>,
+}
+
+/// What the judge gave one proposal in all orders.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ProposalScore {
+    pub(super) label: String,
+    pub(super) seat: Option<String>,
+    /// The mean of the orders.
+    pub(super) score: f64,
+    pub(super) criteria: CriteriaScores,
+    /// Each once.
     pub(super) reasons: Vec<String>,
 }
 
 /// What all sheets come to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct JudgeResult {
-    /// One for each order that was answered.
-    pub(super) sheets: Vec<JudgeSheet>,
-    /// The mean score of each proposal.
-    pub(super) scores: Vec<(usize, f64)>,
+    pub(super) model: String,
+    /// In label order.
+    pub(super) scores: Vec<ProposalScore>,
     /// The best first.
-    pub(super) ranking: Vec<usize>,
+    pub(super) ranking: Vec<String>,
+    /// The best; `None` for a tie.
+    pub(super) top: Option<String>,
     /// The proposals that share the first place. One, unless scores are equal or the orders disagree.
-    pub(super) first: Vec<usize>,
+    pub(super) first: Vec<String>,
     /// How far the best is ahead; 0 for a tie.
     pub(super) margin: f64,
+    pub(super) margin_comment: Option<String>,
     /// Whether a proposal is best in both orders; `None` without two orders.
     pub(super) consistent: Option<bool>,
+    /// One sheet for each order that was answered.
+    pub(super) orders: Vec<JudgeSheet>,
+    /// Whether the first place includes what the vote before decided; `None` if the vote decided nothing.
+    pub(super) agrees_with_vote: Option<bool>,
+    /// Whether a model that judged also made a proposal.
+    pub(super) also_proposes: bool,
 }
 
 impl JudgeSheet {
-    /// Reads a sheet. `place` gives the place of a label, `weights` what each criterion weighs.
-    pub(super) fn read(
-        said: JudgementReply,
-        order: Vec<usize>,
-        model: String,
-        weights: [f64; 5],
-        place: impl Fn(&str) -> Option<usize>,
-    ) -> Self {
-        let scored = said.scores.iter().filter_map(|scored| {
+    /// Reads a sheet. `weights` has what each criterion weighs.
+    pub(super) fn read(said: JudgementReply, order: Vec<String>, model: String, weights: [f64; 5]) -> Self {
+        let bare = |label: &str| bare_label(label).to_owned();
+        let scored = said.scores.iter().map(|scored| {
             let criteria = scored.criteria.list();
             let sum: f64 = criteria.iter().zip(weights).map(|(score, weight)| score * weight).sum();
             let score = rounded(sum / weights.iter().sum::<f64>());
-            Some(SheetScore {
-                place: place(&scored.label)?,
-                score,
-                criteria,
-                reasons: scored.reasons.texts(),
-            })
+            SheetScore { label: bare(&scored.label), score, criteria, reasons: scored.reasons.texts() }
         });
         let scores = scored.collect();
-        let ranking = said.ranking.iter().filter_map(|label| place(label)).collect();
+        let ranking = said.ranking.iter().map(|label| bare(label)).collect();
         let margin_comment = said.margin_comment.filter(|comment| !comment.trim().is_empty());
         Self { order, scores, ranking, margin_comment, model }
     }
 
-    fn score(&self, place: usize) -> Option<f64> {
-        self.scores.iter().find(|scored| scored.place == place).map(|scored| scored.score)
+    fn score(&self, label: &str) -> Option<f64> {
+        self.scores.iter().find(|scored| scored.label == label).map(|scored| scored.score)
     }
 
-    fn rank(&self, place: usize) -> usize {
-        self.ranking.iter().position(|ranked| *ranked == place).unwrap_or(self.ranking.len())
+    /// How far a proposal is ahead of the best other one.
+    pub(super) fn lead(&self, label: &str) -> f64 {
+        let others = self.scores.iter().filter(|other| other.label != label).map(|other| other.score);
+        rounded(self.score(label).unwrap_or_default() - others.reduce(f64::max).unwrap_or_default())
     }
 
-    /// The proposals by their scores, the best first.
-    pub(super) fn by_score(&self) -> Vec<usize> {
-        let mut places = self.ranking.clone();
-        places.sort_by(|a, b| by_score(self.score(*a), self.score(*b)));
-        places
+    fn rank(&self, label: &str) -> usize {
+        self.ranking.iter().position(|ranked| ranked == label).unwrap_or(self.ranking.len())
     }
 
     /// Whether the ranking puts a proposal above one that has a better score.
     pub(super) fn is_contradictory(&self) -> bool {
-        let pairs = self.ranking.windows(2).filter_map(|pair| match pair {
-            [above, below] => Some((self.score(*above)?, self.score(*below)?)),
-            _ => None,
-        });
-        pairs.into_iter().any(|(above, below)| above < below - SCORE_TOLERANCE)
+        let scores: Vec<f64> = self.ranking.iter().filter_map(|label| self.score(label)).collect();
+        scores.windows(2).any(|pair| matches!(pair, [above, below] if *above < below - SCORE_TOLERANCE))
     }
 }
 
-/// The places with the best score: several if they are equal.
-fn best_places(scores: &[(usize, f64)]) -> Vec<usize> {
-    let best = scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
-    let is_best = |(_, score): &&(usize, f64)| best - score <= SCORE_TOLERANCE;
-    scores.iter().filter(is_best).map(|(place, _)| *place).collect()
+/// The labels with the best score: several if they are equal.
+fn best_labels<'s>(scores: impl Iterator<Item = (&'s String, f64)> + Clone) -> Vec<String> {
+    let best = scores.clone().map(|(_, score)| score).fold(f64::NEG_INFINITY, f64::max);
+    scores.filter(|(_, score)| best - score <= SCORE_TOLERANCE).map(|(label, _)| label.clone()).collect()
+}
+
+fn mean(figures: impl Iterator<Item = f64>) -> f64 {
+    let figures: Vec<f64> = figures.collect();
+    rounded(figures.iter().sum::<f64>() / figures.len().max(1) as f64)
 }
 
 /// A figure without the noise of binary fractions.
@@ -349,80 +337,80 @@ fn by_score(a: Option<f64>, b: Option<f64>) -> Ordering {
 }
 
 impl JudgeResult {
-    /// What these sheets come to; `None` without any.
-    pub(super) fn of(sheets: Vec<JudgeSheet>) -> Option<Self> {
-        let first_sheet = sheets.first()?;
-        let mean = |place: usize| {
-            let given: Vec<f64> = sheets.iter().filter_map(|sheet| sheet.score(place)).collect();
-            rounded(given.iter().sum::<f64>() / given.len().max(1) as f64)
-        };
-        let mut scores: Vec<(usize, f64)> =
-            first_sheet.scores.iter().map(|scored| (scored.place, mean(scored.place))).collect();
-        scores.sort_by_key(|(place, _)| *place);
-        let best: Vec<Vec<usize>> = sheets
-            .iter()
-            .map(|sheet| {
-                best_places(&sheet.scores.iter().map(|one| (one.place, one.score)).collect::<Vec<_>>())
-            })
-            .collect();
-        let is_best_in_all = |place: &usize| best.iter().all(|places| places.contains(place));
-        let consistent = (sheets.len() > 1).then(|| best.iter().flatten().any(is_best_in_all));
+    /// What these sheets come to; `None` without any. What else is known of the judge is added by [`of_judge`](Self::of_judge).
+    pub(super) fn of(orders: Vec<JudgeSheet>) -> Option<Self> {
+        let mut labels: Vec<&String> = orders.first()?.scores.iter().map(|scored| &scored.label).collect();
+        labels.sort_unstable();
+        let score = |label: &String| ProposalScore::of(&orders, label);
+        let scores: Vec<ProposalScore> = labels.into_iter().map(score).collect();
+        let best =
+            orders.iter().map(|sheet| best_labels(sheet.scores.iter().map(|one| (&one.label, one.score))));
+        let best: Vec<Vec<String>> = best.collect();
+        let is_best_in_all = |label: &String| best.iter().all(|labels| labels.contains(label));
+        let consistent = (orders.len() > 1).then(|| best.iter().flatten().any(is_best_in_all));
         let mut first = match consistent {
             Some(false) => best.concat(),
-            _ => best_places(&scores),
+            _ => best_labels(scores.iter().map(|one| (&one.label, one.score))),
         };
         first.sort_unstable();
         first.dedup();
-        let ranks = |place: usize| -> usize { sheets.iter().map(|sheet| sheet.rank(place)).sum() };
-        let mut ranked = scores.clone();
-        ranked.sort_by(|(a, one), (b, other)| {
-            by_score(Some(*one), Some(*other)).then(ranks(*a).cmp(&ranks(*b))).then(a.cmp(b))
+        let ranks = |label: &str| -> usize { orders.iter().map(|sheet| sheet.rank(label)).sum() };
+        let mut ranked: Vec<&ProposalScore> = scores.iter().collect();
+        ranked.sort_by(|a, b| {
+            let by_score = by_score(Some(a.score), Some(b.score));
+            by_score.then(ranks(&a.label).cmp(&ranks(&b.label))).then(a.label.cmp(&b.label))
         });
         let margin = match (first.as_slice(), ranked.as_slice()) {
-            ([_], [(_, only)]) => *only,
-            ([_], [(_, best), (_, second), ..]) => rounded(best - second).max(0.0),
+            ([_], [only]) => only.score,
+            ([_], [best, second, ..]) => rounded(best.score - second.score).max(0.0),
             _ => 0.0,
         };
-        let ranking = ranked.iter().map(|(place, _)| *place).collect();
-        Some(Self { scores, ranking, first, margin, consistent, sheets })
+        let mut models: Vec<&str> = orders.iter().map(|sheet| sheet.model.as_str()).collect();
+        models.dedup();
+        Some(Self {
+            model: models.join(", "),
+            ranking: ranked.iter().map(|one| one.label.clone()).collect(),
+            top: first.first().filter(|_| first.len() == 1).cloned(),
+            margin_comment: orders.iter().find_map(|sheet| sheet.margin_comment.clone()),
+            first,
+            margin,
+            consistent,
+            scores,
+            orders,
+            ..Self::default()
+        })
     }
 
-    /// The best; `None` for a tie.
-    pub(super) fn top(&self) -> Option<usize> {
-        match self.first.as_slice() {
-            [only] => Some(*only),
-            _ => None,
-        }
+    /// The result of the judge of a debate, on the proposals of the last vote.
+    pub(super) fn of_judge(log: &ArenaLog<'_>, orders: Vec<JudgeSheet>) -> Option<Self> {
+        let proposing = log.proposing_models();
+        let is_proposing = orders.iter().any(|sheet| proposing.contains(&sheet.model));
+        let mut result = Self::of(orders)?;
+        let seat = |label: &str| log.seat_id(log.place(label)?);
+        result.scores.iter_mut().for_each(|scored| scored.seat = seat(&scored.label));
+        let decided = log.votes.last().and_then(VoteRound::winning);
+        result.agrees_with_vote = decided.map(|group| result.is_for(&log.labels(group)));
+        result.also_proposes = is_proposing || team::is_judge_a_proposer(&log.debate.brief);
+        Some(result)
     }
 
     /// Whether the first place includes a proposal of this group.
-    pub(super) fn is_for(&self, group: &[usize]) -> bool {
-        self.first.iter().any(|place| group.contains(place))
+    pub(super) fn is_for(&self, group: &[String]) -> bool {
+        self.first.iter().any(|label| group.contains(label))
     }
 
-    /// The mean of a proposal's scores on each criterion.
-    pub(super) fn criteria(&self, place: usize) -> [f64; 5] {
-        let given: Vec<[f64; 5]> = self.given(place).map(|scored| scored.criteria).collect();
-        let mut mean = [0.0; 5];
-        for (criterion, figure) in mean.iter_mut().enumerate() {
-            let figures = given.iter().filter_map(|criteria| criteria.get(criterion));
-            *figure = rounded(figures.sum::<f64>() / given.len().max(1) as f64);
-        }
-        mean
+    pub(super) fn of_proposal(&self, label: &str) -> Option<&ProposalScore> {
+        self.scores.iter().find(|scored| scored.label == label)
     }
 
-    fn given(&self, place: usize) -> impl Iterator<Item = &SheetScore> {
-        self.sheets.iter().flat_map(|sheet| &sheet.scores).filter(move |scored| scored.place == place)
-    }
-
-    pub(super) fn score(&self, place: usize) -> Option<f64> {
-        self.scores.iter().find(|(scored, _)| *scored == place).map(|(_, score)| *score)
+    pub(super) fn score(&self, label: &str) -> Option<f64> {
+        self.of_proposal(label).map(|scored| scored.score)
     }
 
     /// The result of one proposal against another: 1, 0.5 or 0. It is a tie if the orders contradict each other.
-    pub(super) fn result(&self, one: usize, other: usize) -> f64 {
+    pub(super) fn result(&self, one: &str, other: &str) -> f64 {
         let ahead = |sheet: &JudgeSheet| by_score(sheet.score(other), sheet.score(one));
-        let says = |wanted: Ordering| self.sheets.iter().any(|sheet| ahead(sheet) == wanted);
+        let says = |wanted: Ordering| self.orders.iter().any(|sheet| ahead(sheet) == wanted);
         if says(Ordering::Less) && says(Ordering::Greater) {
             return 0.5;
         }
@@ -432,28 +420,25 @@ impl JudgeResult {
             Ordering::Less => 0.0,
         }
     }
+}
 
-    /// The reasons for a proposal's score in all orders, each once.
-    pub(super) fn reasons(&self, place: usize) -> Vec<String> {
+impl ProposalScore {
+    fn of(orders: &[JudgeSheet], label: &str) -> Self {
+        let given = || orders.iter().flat_map(|sheet| &sheet.scores).filter(|scored| scored.label == label);
+        let criterion = |at: usize| mean(given().filter_map(|scored| scored.criteria.get(at).copied()));
         let mut reasons: Vec<String> = Vec::new();
-        for reason in self.given(place).flat_map(|scored| &scored.reasons) {
+        for reason in given().flat_map(|scored| &scored.reasons) {
             if !reasons.contains(reason) {
                 reasons.push(reason.clone());
             }
         }
-        reasons
-    }
-
-    /// Whether an agent that judged also made a proposal.
-    pub(super) fn is_by_a_proposer(&self, log: &ArenaLog<'_>) -> bool {
-        let proposing: Vec<String> =
-            log.agents.iter().flat_map(|agent| log.proposing_speakers(&agent.seat.id)).collect();
-        self.sheets.iter().any(|sheet| proposing.contains(&sheet.model))
-    }
-
-    /// Whether the judge's first place includes what the last vote decided; `None` if the vote decided nothing.
-    pub(super) fn agrees_with_vote(&self, log: &ArenaLog<'_>) -> Option<bool> {
-        Some(self.is_for(log.votes.last()?.winning()?))
+        Self {
+            label: label.to_owned(),
+            seat: None,
+            score: mean(given().map(|scored| scored.score)),
+            criteria: CriteriaScores::from_list([0, 1, 2, 3, 4].map(criterion)),
+            reasons,
+        }
     }
 }
 
@@ -484,54 +469,53 @@ pub(super) fn rating_changes(ratings: &[f64], result: impl Fn(usize, usize) -> f
 }
 
 /// What a debate means for the rating of one seat's agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RatedSeat {
-    pub(super) place: usize,
+    pub(super) seat: Option<String>,
     pub(super) agent: String,
     pub(super) before: f64,
+    /// Seats of one agent share it.
+    pub(super) after: f64,
     pub(super) change: f64,
     /// The judge's score.
     pub(super) score: f64,
-    /// The result against each other rated seat, by place.
-    pub(super) against: Vec<(usize, f64)>,
+    #[serde(skip)]
+    pub(super) label: String,
+    /// The result against each other rated seat, by label.
+    #[serde(skip)]
+    pub(super) against: Vec<(String, f64)>,
 }
 
 /// The rated seats, in seat order: those that have a score and whose proposals one agent made. Nobody is rated without a judge,
 /// by a judge that also proposes, or without anybody to compare with, and not in a debate of which later ones may not know.
 pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
-    let is_fair = |judged: &&JudgeResult| {
-        log.is_remembered() && !team::is_judge_a_proposer(&log.debate.brief) && !judged.is_by_a_proposer(log)
-    };
+    let is_fair = |judged: &&JudgeResult| log.is_remembered() && !judged.also_proposes;
     let Some(judged) = closing::final_judgement(log).filter(is_fair) else { return Vec::new() };
-    let entrants = log.in_seat_order().into_iter().filter_map(|place| {
+    let rated = log.in_seat_order().into_iter().filter_map(|place| {
         let agent = log.sole_speaker(&log.agents.get(place)?.seat.id)?;
         let before = team::standing(&log.standings, &agent).map_or(RATING_INITIAL, |known| known.rating);
-        Some((place, agent, before, judged.score(place)?))
+        let (seat, label) = (log.seat_id(place), log.label(place).to_owned());
+        let score = judged.score(&label)?;
+        Some(RatedSeat { seat, agent, before, after: before, change: 0.0, score, label, against: Vec::new() })
     });
-    let entrants: Vec<(usize, String, f64, f64)> = entrants.collect();
-    if entrants.len() < 2 {
+    let mut rated: Vec<RatedSeat> = rated.collect();
+    if rated.len() < 2 {
         return Vec::new();
     }
-    let places: Vec<usize> = entrants.iter().map(|(place, ..)| *place).collect();
-    let before: Vec<f64> = entrants.iter().map(|(_, _, before, _)| *before).collect();
-    let result = |one: usize, other: usize| match (places.get(one), places.get(other)) {
-        (Some(one), Some(other)) => judged.result(*one, *other),
-        _ => 0.5,
+    let labels: Vec<String> = rated.iter().map(|seat| seat.label.clone()).collect();
+    let before: Vec<f64> = rated.iter().map(|seat| seat.before).collect();
+    let result = |one: usize, other: usize| {
+        labels.get(one).zip(labels.get(other)).map_or(0.5, |(one, other)| judged.result(one, other))
     };
-    let changes = rating_changes(&before, result);
-    let against = |one: usize| {
-        let others = places.iter().filter(|other| **other != one);
-        others.map(|other| (*other, judged.result(one, *other))).collect()
-    };
-    let rated = entrants.into_iter().zip(changes);
+    for (seat, change) in rated.iter_mut().zip(rating_changes(&before, result)) {
+        let others = labels.iter().filter(|other| **other != seat.label);
+        seat.against = others.map(|other| (other.clone(), judged.result(&seat.label, other))).collect();
+        seat.change = change;
+    }
+    let changes: Vec<(String, f64)> = rated.iter().map(|seat| (seat.agent.clone(), seat.change)).collect();
+    for seat in &mut rated {
+        let own = changes.iter().filter(|(agent, _)| *agent == seat.agent).map(|(_, change)| change);
+        seat.after += own.sum::<f64>();
+    }
     rated
-        .map(|((place, agent, before, score), change)| RatedSeat {
-            place,
-            agent,
-            before,
-            change,
-            score,
-            against: against(place),
-        })
-        .collect()
 }

@@ -144,9 +144,6 @@ fn what_the_person_attaches_is_numbered_first() {
     assert!(cited.len() > 3 && cited.iter().all(|by| by.seat.starts_with("agent-")), "{cited:?}");
     let outcome = debate.outcome.as_ref().unwrap();
     let context = outcome.verdict["context"].as_array().unwrap();
-    let found = format!(", {} found, 0 cited", context.len() - 2);
-    let note = &quality_checks(&debate)[0].note;
-    assert!(note.ends_with(&found), "no source found what was attached: {note}");
     let kinds: Vec<&str> = context.iter().take(3).map(|item| item["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["attached", "attached", "knowledge"]);
     assert_eq!(outcome.verdict["context"][0]["cited_by"].as_array().unwrap().len(), 3);

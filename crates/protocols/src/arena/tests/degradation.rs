@@ -61,7 +61,6 @@ fn an_absent_agents_last_proposal_is_carried_and_it_is_asked_again() {
     assert_eq!(debate.turn("revise", 5).unwrap().asks.len(), 3);
     let outcome = debate.outcome.as_ref().unwrap();
     let second = label(&debate.brief, 2);
-    assert!(warned(outcome, &format!("round 4, revise: absent, the last proposal counts: Agent {second}")));
     let rounds = outcome.verdict["rounds"].as_array().unwrap();
     let of = |round: u32| {
         let held = rounds.iter().find(|r| r["phase"] == "revise" && r["round"] == round).unwrap();
@@ -95,7 +94,7 @@ fn absent_critics_and_voters_do_not_stop_the_debate() {
     assert_eq!(outcome.verdict["critiques"].as_array().unwrap().len(), 4);
     assert_eq!(outcome.verdict["critiques"][3]["id"], "Q4", "numbered without a gap");
     assert_eq!(outcome.verdict["votes"].as_array().unwrap().len(), 2);
-    assert!(warned(outcome, &format!("without a vote: Agent {}", label(&debate.brief, 1))));
+    assert_eq!(debate.absences().filter(|(phase, ..)| phase.name == "vote").count(), 1);
     let nobody = without(&|_, phase, _| phase == "critique").outcome.unwrap();
     assert_eq!((nobody.verdict["critiques"].clone(), nobody.status), (json!([]), Status::Complete));
 }
@@ -180,9 +179,14 @@ fn a_limit_on_calls_sends_the_debate_to_the_vote() {
         assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete));
         assert_eq!((outcome.fidelity, outcome.rounds_completed), (Fidelity::Degraded, rounds));
         assert_eq!(outcome.verdict["winner_seat"], "agent-1");
-        let held = format!("after round {} there was only the vote and the judge", before_vote.1);
-        assert!(warned(&outcome, &held), "critiques are a round: {:?}", outcome.warnings);
-        assert!(warned(&outcome, &format!("the limit of {calls} calls")), "{:?}", outcome.warnings);
+        assert!(
+            warned(
+                &outcome,
+                &format!("the debate was cut short, because a limit was reached: the limit of {calls} calls")
+            ),
+            "{:?}",
+            outcome.warnings
+        );
     }
     let enough =
         limited(DebateLimits { calls: Some(29), ..DebateLimits::default() }, ScriptedArena::default())

@@ -8,7 +8,7 @@ fn library() -> Value {
 }
 
 /// The debate, with what a clerk says of agents 1 and 2 as they are now; `None` for an absent clerk.
-fn debate(clerk: Option<&'static str>, orders: &str) -> Debate {
+pub(super) fn debate(clerk: Option<&'static str>, orders: &str) -> Debate {
     let texts = library();
     let set = [BARE, &[("judge_orders", orders)]].concat();
     let table = ScriptedArena { set: &set, ..ScriptedArena::default() };
@@ -92,7 +92,12 @@ fn a_paraphrase_wins_together_and_only_the_third_agent_dissents() {
         "unknown"
     );
     let why = view.headline.why.unwrap();
-    assert!(why.contains("By vote: 2 of 3 votes cast (67%)") && why.contains("propose the same"), "{why}");
+    assert!(
+        why.starts_with("2 votes for ")
+            && why.contains(" (counted as the same) and 1 vote for ")
+            && why.contains(": a majority (67%)."),
+        "{why}"
+    );
 }
 
 /// Without the clerk nobody is counted together, and nothing claims that the two differ.
