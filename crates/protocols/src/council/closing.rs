@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::wording::{capitalized, rounds, sentences};
+use agon_core::wording::sentences;
 use agon_core::{
     Ballot, CitableText, Corrupt, DecidedPosition, Fate, Fidelity, Outcome, PositionChange, PositionFate,
     PositionHistory, RoundPositions, SeatPosition, SeatVote, Status, Termination,
@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
 use super::log::{Challenge, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage};
-use super::moderation::RoundFindings;
-use super::replies::{CouncilVote, FinalStatement};
+use super::replies::{CouncilVote, FinalStatement, ModeratorReply};
 use super::verdict::{CouncilVerdict, decide, stated_conditions, stated_risks, verified_conclusion};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 use crate::tools::{SourceCitation, named_items};
@@ -55,7 +54,7 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
         verdict: serde_json::to_value(CouncilVerdict::from_log(log))?,
         dissent: dissent.collect::<Result<_, _>>()?,
         fidelity: if is_complete && all_heard { Fidelity::Full } else { Fidelity::Degraded },
-        warnings: warnings(log, termination),
+        warnings: warnings(log),
         labels: BTreeMap::new(),
         positions: endings().map(|ended| ended.fate()).collect(),
         passed: None,
@@ -72,8 +71,6 @@ struct CouncillorEnding<'l> {
     last: Option<&'l FinalStatement>,
     /// The vote, or the last provisional one.
     vote: CouncilVote,
-    /// The vote in words.
-    voted: String,
     decision: Option<CouncilVote>,
 }
 
@@ -81,10 +78,8 @@ impl<'l> CouncillorEnding<'l> {
     fn new(log: &'l CouncilLog<'l>, seat: &'l str, opening: &'l CouncillorStanding) -> Self {
         let (last, standing) = (log.finals.get(seat), log.standings().get(seat).unwrap_or(opening));
         let vote = last.map_or(standing.vote, |last| last.vote);
-        let how = if last.is_some() { "voted" } else { "did not vote; the last provisional vote was" };
-        let voted = format!("{how} {}", vote.as_str());
         let decision = decide(&log.votes(), log.quorum()).map(|decided| decided.vote);
-        Self { log, seat, opening, standing, last, vote, voted, decision }
+        Self { log, seat, opening, standing, last, vote, decision }
     }
 
     /// Whether the councillor ends on another side than the decision, or there is no decision.
@@ -93,58 +88,39 @@ impl<'l> CouncillorEnding<'l> {
     }
 
     /// The vote beside the decision.
-    fn against(&self) -> String {
+    fn vote_and_decision(&self) -> String {
+        let how = if self.last.is_some() { "voted" } else { "did not vote; the last provisional vote was" };
         let decision = self.decision.map(|decision| format!("the decision is {}", decision.as_str()));
-        let decision = decision.unwrap_or_else(|| "there is no decision that could adopt it".to_owned());
-        format!("{}; {decision}", self.voted)
+        let decision = decision.unwrap_or_else(|| "nothing was decided".to_owned());
+        format!("{how} {}; {decision}", self.vote.as_str())
     }
 
     /// What became of the opening position: given up where the vote changed, else adopted or dissent, as the vote is.
     fn fate(&self) -> PositionFate {
-        let (fate, ended) = match (self.opening.vote == self.vote, self.is_dissent()) {
-            (false, _) => (Fate::Refuted, self.last.is_none().then(|| self.voted.clone())),
-            (true, true) => (Fate::Minority, Some(self.against())),
-            (true, false) => (
-                Fate::Adopted,
-                Some(format!("{} as in the opening, on the side of the decision", self.voted)),
-            ),
+        let fate = match (self.opening.vote == self.vote, self.is_dissent()) {
+            (false, _) => Fate::Refuted,
+            (true, true) => Fate::Minority,
+            (true, false) => Fate::Adopted,
         };
-        let told = ended.into_iter().chain(self.departures()).enumerate();
-        let told = told.map(|(place, text)| if place == 0 { text } else { capitalized(&text) });
-        let reason = sentences(&told.collect::<Vec<_>>());
+        let mut told = self.changes();
+        if fate != Fate::Refuted || self.last.is_none() {
+            told.insert(0, self.vote_and_decision());
+        }
         let (seat, position) = (self.seat.to_owned(), self.opening.position.clone());
-        PositionFate { seat, label: None, position, fate, reason }
+        PositionFate { seat, label: None, position, fate, reason: sentences(&told) }
     }
 
-    /// How the opening position was left, the first step first: every change of the vote, and where a position was replaced before
-    /// that, why the first one was.
-    fn departures(&self) -> Vec<String> {
-        let because = |text: &str| match text.trim() {
-            "" => ", without a reason".to_owned(),
-            text => format!(": {text}"),
-        };
-        let became = |from: CouncilVote, to: CouncilVote, when: &str, why: &str| {
-            format!("{} became {} {when}{}", from.as_str(), to.as_str(), because(why))
-        };
-        let (mut told, mut again, mut vote) = (Vec::new(), None, self.opening.vote);
-        for (round, held) in
-            self.log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(self.seat)?)))
-        {
-            if held.vote != vote {
-                told.push(became(vote, held.vote, &format!("in round {round}"), &held.because));
-            } else if held.changed && told.is_empty() {
-                told.push(format!("the position was replaced in round {round}{}", because(&held.because)));
-                again = Some(Vec::new());
-            } else if held.changed {
-                again.iter_mut().for_each(|again| again.push(round));
-            }
-            vote = held.vote;
-        }
-        let last = self.last.filter(|last| last.vote != vote);
-        told.extend(last.map(|last| became(vote, last.vote, "in the vote", &last.because)));
-        let again = again.filter(|again| !again.is_empty());
-        told.extend(again.map(|again| format!("the position was replaced again in {}", rounds(&again))));
-        told
+    /// Every change of the vote, with its reason.
+    fn changes(&self) -> Vec<String> {
+        let history = position_history(self.log);
+        let flips = history.flips().into_iter().filter(|flip| flip.seat == self.seat);
+        let told = flips.map(|flip| {
+            let is_vote = history.rounds.iter().any(|round| round.ballots && round.round == flip.round);
+            let when = if is_vote { "in the vote".to_owned() } else { format!("in round {}", flip.round) };
+            let because = flip.reason.map_or(", without a reason".to_owned(), |why| format!(": {why}"));
+            format!("{} became {} {when}{because}", flip.from, flip.to)
+        });
+        told.collect()
     }
 
     fn dissent(&self) -> CouncilDissent {
@@ -155,38 +131,28 @@ impl<'l> CouncillorEnding<'l> {
             position: self.last.map_or(&self.standing.position, |last| &last.final_position).clone(),
             vote: self.last.map(|last| last.vote),
             key_argument: self.last.map(|last| last.key_argument.clone()),
-            reason: self.against(),
+            reason: self.vote_and_decision(),
         }
     }
 }
 
-fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
-    let held = format!("{} of {} rounds were held", log.rounds_completed(), log.options.rounds);
+fn warnings(log: &CouncilLog<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let not_asked = log.names(log.never_asked(CouncilPhase::Opening, 0));
     if log.was_cut() || !not_asked.is_empty() {
         let limit = log.limits().reached(log.active.len());
         let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
-        warnings.push(format!("the debate is incomplete because {limit}; {held}"));
+        let (held, rounds) = (log.rounds_completed(), log.options.rounds);
+        warnings
+            .push(format!("the debate is incomplete because {limit}; {held} of {rounds} rounds were held"));
     }
     if !not_asked.is_empty() {
         warnings.push(format!("not asked for an opening, because a limit was reached: {not_asked}"));
     }
-    if termination == Termination::QuorumLost {
-        let quorum = log.quorum();
-        warnings.push(match log.finals.len() {
-            0 => format!("fewer than {quorum} councillors were left, so there was no vote; {held}"),
-            _ => format!("fewer than {quorum} councillors voted, so nothing is decided; {held}"),
-        });
-    }
-    if log.options.economy {
-        let economy = "economy mode: one call at a time on one model, and no messages between councillors";
-        warnings.push(economy.to_owned());
-    }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
-    let out = log.members.iter().filter(|member| member.opening.is_none());
-    let out = log.names(out.map(|member| member.seat.id.as_str()));
+    let members = log.members.iter().map(|member| member.seat.id.as_str());
+    let out = log.names(members.filter(|seat| !log.active.contains(seat)));
     if !out.is_empty() {
         warnings.push(format!("gave no opening and took no part: {out}"));
     }
@@ -210,32 +176,19 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
         )
     });
     let mut warnings: Vec<String> = surplus.collect();
-    // Who was absent is named below.
-    let is_unanswered = |sent: &&PeerMessage| sent.reply.is_none() && round.is_present(&sent.to);
+    let is_unanswered =
+        |sent: &&PeerMessage| sent.reply.is_none() && round.responded.contains_key(sent.to.as_str());
     warnings.extend(log.messages_of(number).filter(is_unanswered).map(|sent| {
         let (from, to) = (log.name(&sent.from), log.name(&sent.to));
         format!("round {number}: {to} did not reply to the message [{}] from {from}", sent.id)
     }));
-    for (phase, said) in [
-        (CouncilPhase::Challenge, round.examined.keys().copied().collect::<Vec<_>>()),
-        (CouncilPhase::Respond, round.responded.keys().copied().collect()),
-    ] {
-        let (name, not_asked) = (phase.as_str(), log.never_asked(phase, number));
-        let is_asked = log.debate.turn(name, number).is_some();
-        let is_absent = |seat: &&str| is_asked && !said.contains(seat) && !not_asked.contains(seat);
-        let absent = log.names(log.active.iter().copied().filter(is_absent));
-        if !absent.is_empty() {
-            let so = if phase == CouncilPhase::Respond { ", so the last position counts" } else { "" };
-            warnings.push(format!("round {number}, {name}: absent{so}: {absent}"));
-        }
+    for phase in [CouncilPhase::Challenge, CouncilPhase::Respond] {
+        let not_asked = log.names(log.never_asked(phase, number));
         if !not_asked.is_empty() {
-            let names = log.names(not_asked);
-            warnings.push(format!("round {number}, {name}: not asked, because a limit was reached: {names}"));
+            let name = phase.as_str();
+            warnings
+                .push(format!("round {number}, {name}: not asked, because a limit was reached: {not_asked}"));
         }
-    }
-    if round.is_moderated && round.moderator.is_none() {
-        let found = "the moderator was absent, so only what can be counted was found";
-        warnings.push(format!("round {number}: {found}"));
     }
     warnings.extend(round.findings.notes.iter().map(|note| format!("round {number}, moderation: {note}")));
     warnings
@@ -244,16 +197,11 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
 fn conclusion_warnings(log: &CouncilLog<'_>) -> Vec<String> {
     let decision = decide(&log.votes(), log.quorum());
     let mut warnings = Vec::new();
-    match &log.conclusion {
-        Some(said) => {
-            let faults = verified_conclusion(log, said).faults.into_iter();
-            warnings.extend(faults.map(|fault| format!("the moderator's conclusion: {fault}")));
-        }
-        None if decision.is_some() => {
-            warnings
-                .push("the moderator gave no conclusion: conditions and risks are listed as given".into());
-        }
-        None => {}
+    if let Some(said) = &log.conclusion {
+        let faults = verified_conclusion(log, said).faults.into_iter();
+        warnings.extend(faults.map(|fault| format!("the moderator's conclusion: {fault}")));
+    } else if decision.is_some() {
+        warnings.push("the moderator gave no conclusion: conditions and risks are listed as given".into());
     }
     if decision.is_some_and(|it| it.vote == CouncilVote::WithConditions) && stated_conditions(log).is_empty()
     {
@@ -266,28 +214,28 @@ fn conclusion_warnings(log: &CouncilLog<'_>) -> Vec<String> {
 pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     let mut rounds = Vec::new();
     if !log.openings.is_empty() {
-        let stands = log.openings.iter().map(|(seat, held)| seat_position(seat, held.vote, None));
-        rounds.push(round_positions(log, 0, stands.collect(), false));
+        let held = log.openings.iter().map(|(seat, held)| (*seat, held.vote, None));
+        rounds.push(round_positions(log, 0, held.collect()));
     }
     for round in log.rounds.iter().filter(|round| !round.responded.is_empty()) {
-        let stands = round.after.iter().map(|(seat, held)| {
+        let held = round.after.iter().map(|(seat, held)| {
             let is_changed = held.changed || round.is_vote_changed(seat);
             let shown = (CouncilPhase::Respond, round.number);
             let change = is_changed.then(|| position_change(log, shown, round.number, seat, &held.because));
-            seat_position(seat, held.vote, change)
+            (*seat, held.vote, change)
         });
-        rounds.push(round_positions(log, round.number, stands.collect(), false));
+        rounds.push(round_positions(log, round.number, held.collect()));
     }
     if let Some(last) = rounds.last().filter(|_| !log.finals.is_empty()).map(|last| last.round) {
         // Who did not vote has no position in the vote.
-        let stands = log.standings().iter().filter_map(|(seat, held)| {
+        let held = log.standings().iter().filter_map(|(seat, held)| {
             let cast = log.finals.get(seat)?;
             let shown = (CouncilPhase::Vote, log.options.rounds);
             let change = (cast.vote != held.vote)
                 .then(|| position_change(log, shown, last + 1, seat, cast.because.trim()));
-            Some(seat_position(seat, cast.vote, change))
+            Some((*seat, cast.vote, change))
         });
-        rounds.push(round_positions(log, last + 1, stands.collect(), true));
+        rounds.push(RoundPositions { ballots: true, ..round_positions(log, last + 1, held.collect()) });
     }
     // Until the debate is over, votes may be missing that would decide otherwise.
     let decision = decide(&log.votes(), log.quorum()).filter(|_| log.debate.outcome.is_some());
@@ -322,29 +270,25 @@ fn position_change(
     PositionChange { cited, sources, unverified, reason }
 }
 
-fn seat_position(seat: &str, vote: CouncilVote, change: Option<PositionChange>) -> SeatPosition {
-    SeatPosition {
+/// The votes of a round, with what they would decide.
+fn round_positions(
+    log: &CouncilLog<'_>,
+    round: u32,
+    held: Vec<(&str, CouncilVote, Option<PositionChange>)>,
+) -> RoundPositions {
+    let votes: Vec<CouncilVote> = held.iter().map(|(_, vote, _)| *vote).collect();
+    let ruling = decide(&votes, log.quorum()).map(|decision| decision.vote.as_str().to_owned());
+    let stands = held.into_iter().map(|(seat, vote, change)| SeatPosition {
         seat: seat.to_owned(),
         position: vote.as_str().to_owned(),
         change,
         ..SeatPosition::default()
-    }
-}
-
-fn round_positions(
-    log: &CouncilLog<'_>,
-    round: u32,
-    stands: Vec<SeatPosition>,
-    ballots: bool,
-) -> RoundPositions {
-    let vote = |held: &SeatPosition| CouncilVote::ALL.into_iter().find(|vote| vote.as_str() == held.position);
-    let votes = if ballots { log.votes() } else { stands.iter().filter_map(vote).collect() };
-    let ruling = decide(&votes, log.quorum()).map(|decision| decision.vote.as_str().to_owned());
-    RoundPositions { round, stands, ruling, ballots }
+    });
+    RoundPositions { round, stands: stands.collect(), ruling, ballots: false }
 }
 
 /// The challenges and messages that a councillor's reason names by their ids, among those that it was shown when it gave the reason.
-pub(super) fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str) -> Vec<String> {
+fn cited(log: &CouncilLog<'_>, round: u32, seat: &str, because: &str) -> Vec<String> {
     let is_named = |id: &str| {
         because.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case(id))
     };
@@ -366,9 +310,8 @@ fn not_shown(log: &CouncilLog<'_>, seat: &str, because: &str, cited: &[String]) 
         !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
     };
     let is_own = |id: &str| {
-        let made = log.challenges.iter().map(|put| (&put.id, &put.from));
-        made.chain(log.messages.iter().map(|sent| (&sent.id, &sent.from)))
-            .any(|(own, from)| from == seat && own.eq_ignore_ascii_case(id))
+        let is_message = log.message(id).is_some_and(|sent| sent.from == seat);
+        is_message || log.challenge(id).is_some_and(|put| put.from == seat)
     };
     let brackets = because.split('[').skip(1).filter_map(|rest| rest.split_once(']'));
     let named = brackets.flat_map(|(inside, _)| inside.split(',')).map(str::trim).filter(is_id);
@@ -399,59 +342,40 @@ pub(super) fn last_votes(log: &CouncilLog<'_>) -> Vec<SeatVote> {
 impl CouncilLog<'_> {
     /// What can be cited by an id: every challenge, message, condition and risk, as its author's reply has it, and the moderator's quotes that nobody said.
     pub(super) fn citable(&self) -> Vec<CitableText> {
-        let challenges = self.challenges.iter().map(|put| CitableText {
-            id: put.id.clone(),
-            seat: put.from.clone(),
-            round: put.round,
-            text: put.question.clone(),
-            remark: (put.quoted == Some(false)).then_some("claim not a quote"),
+        let citable = |id: &str, seat: &str, round: u32, text: &str, remark: Option<&'static str>| {
+            let [id, seat, text] = [id, seat, text].map(str::to_owned);
+            CitableText { id, seat, round, text, remark }
+        };
+        let last = self.options.rounds;
+        let challenges = self.challenges.iter().map(|put| {
+            let remark = (put.quoted == Some(false)).then_some("claim not a quote");
+            citable(&put.id, &put.from, put.round, &put.question, remark)
         });
-        let messages = self.messages.iter().map(|sent| CitableText {
-            id: sent.id.clone(),
-            seat: sent.from.clone(),
-            round: sent.round,
-            text: sent.text.clone(),
-            remark: None,
-        });
-        let terms = stated_conditions(self).into_iter().chain(stated_risks(self)).map(|term| CitableText {
-            id: term.id,
-            seat: term.seat.to_owned(),
-            round: self.options.rounds,
-            text: term.text.to_owned(),
-            remark: None,
-        });
-        let failed = self.failed_quotes().into_iter().map(|(round, quote)| CitableText {
-            id: String::new(),
-            seat: "moderator".to_owned(),
-            round,
-            text: quote,
-            remark: Some("does not verify; not counted"),
-        });
+        let messages =
+            self.messages.iter().map(|sent| citable(&sent.id, &sent.from, sent.round, &sent.text, None));
+        let terms = stated_conditions(self).into_iter().chain(stated_risks(self));
+        let terms = terms.map(|term| citable(&term.id, term.seat, last, term.text, None));
+        let failed = self.quotes_not_counted().into_iter();
+        let failed =
+            failed.map(|(round, quote)| citable("", "moderator", round, &quote, Some("not counted")));
         challenges.chain(messages).chain(terms).chain(failed).collect()
     }
 
-    /// The moderator's quotes that nobody said, with the rounds of its replies. The same words can be a quote elsewhere in a round.
-    fn failed_quotes(&self) -> Vec<(u32, String)> {
-        let mut failed = Vec::new();
-        for number in 1..=self.options.rounds {
-            let findings = self.round(number).map(|round| &round.findings);
-            let concluded = self.conclusion.as_ref().filter(|_| number == self.options.rounds);
-            let verified = concluded.map(|said| verified_conclusion(self, said).quotes).unwrap_or_default();
-            let verified: Vec<&str> = verified.iter().map(|said| said.quote.as_str()).collect();
-            let declared = concluded.into_iter().flat_map(|said| &said.quotes);
-            let unverified = declared.map(|said| said.quote.trim()).filter(|quote| !verified.contains(quote));
-            let quotes = findings.into_iter().flat_map(|found| &found.unverified).map(String::as_str);
-            let counted = findings.into_iter().flat_map(quotes_of).chain(verified.iter().copied());
-            let is_failed = |quote: &&str| counted.clone().all(|other| other != *quote);
-            failed.extend(quotes.chain(unverified).filter(is_failed).map(|quote| (number, quote.to_owned())));
+    /// What the moderator quotes and the findings do not count, with the rounds of its replies.
+    fn quotes_not_counted(&self) -> Vec<(u32, String)> {
+        let mut quotes: Vec<(u32, String)> = Vec::new();
+        for round in &self.rounds {
+            let counted: Vec<&str> = round.findings.quotes().collect();
+            let declared = round.moderator.iter().flat_map(ModeratorReply::quotes);
+            let others = declared.filter(|quote| !counted.contains(quote));
+            quotes.extend(others.map(|quote| (round.number, quote.to_owned())));
         }
-        failed
+        if let Some(said) = &self.conclusion {
+            let counted = verified_conclusion(self, said).quotes;
+            let declared = said.quotes.iter().map(|said| said.quote.trim());
+            let others = declared.filter(|quote| counted.iter().all(|said| said.quote != *quote));
+            quotes.extend(others.map(|quote| (self.options.rounds, quote.to_owned())));
+        }
+        quotes
     }
-}
-
-/// What the moderator quotes in a round and somebody said.
-fn quotes_of(findings: &RoundFindings) -> impl Iterator<Item = &str> + Clone {
-    let shared = findings.shared_points.iter().flat_map(|shared| &shared.members);
-    let said = shared.chain(&findings.new_arguments).map(|said| said.quote.as_str());
-    said.chain(findings.evasions.iter().map(|evasion| evasion.quote.as_str()))
 }

@@ -47,11 +47,10 @@ pub(super) struct CouncilLog<'a> {
 pub(super) struct CouncilMember<'a> {
     pub(super) seat: &'a Seat,
     pub(super) role: CouncilRole,
-    pub(super) opening: Option<OpeningStatement>,
 }
 
 /// Where a councillor stands after a round; round 0 is the opening.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct CouncillorStanding {
     pub(super) round: u32,
     pub(super) position: String,
@@ -67,7 +66,7 @@ pub(super) struct CouncillorStanding {
 }
 
 /// A challenge, or a question of an opening, as it is in the verdict.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Challenge {
     /// `C1`, counted over the whole debate.
     pub(super) id: String,
@@ -106,17 +105,17 @@ pub(super) struct ChallengeAnswer {
     pub(super) evasive_since: Option<u32>,
 }
 
-/// What became of a challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ChallengeFate {
-    Answered,
-    Evaded,
-    /// It has no answer yet.
-    Open,
+super::wire_words! {
+    /// What became of a challenge.
+    #[derive(Default)]
+    enum ChallengeFate {
+        Answered = "answered",
+        Evaded = "evaded",
+        /// It has no answer yet.
+        #[default]
+        Open = "open",
+    }
 }
-
-super::wire_names!(ChallengeFate { Answered = "answered", Evaded = "evaded", Open = "open" });
 
 /// A challenge that was evaded although it was put again, or that could not be put again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -125,9 +124,6 @@ pub(super) struct ChallengeViolation {
     pub(super) councillor: String,
     pub(super) challenge_id: String,
     pub(super) why: String,
-    /// Whether the moderator found it after the votes.
-    #[serde(skip)]
-    pub(super) is_late: bool,
 }
 
 /// A message to one councillor, with its reply.
@@ -144,7 +140,7 @@ pub(super) struct PeerMessage {
 }
 
 /// One round, as far as it got.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CouncilRound<'a> {
     pub(super) number: u32,
     /// What each councillor asked of the others.
@@ -172,23 +168,14 @@ impl<'a> CouncilLog<'a> {
 
     /// The log as it was after this many turns.
     pub(super) fn read_first(debate: &'a Debate, turns: usize) -> Result<Self, Corrupt> {
-        let turns = debate.turns.get(..turns).unwrap_or_default();
-        let (mut members, mut openings) = (Vec::new(), IndexMap::new());
-        for seat in debate.brief.seats_of("councillor") {
-            let opening: Option<OpeningStatement> = said_by(turns, CouncilPhase::Opening, 0, &seat.id)?;
-            if let Some(opening) = &opening {
-                openings.insert(seat.id.as_str(), CouncillorStanding::new(opening));
-            }
-            members.push(CouncilMember { seat, role: role_of_seat(&debate.brief.files, &seat.id), opening });
-        }
         let mut log = Self {
             debate,
             options: CouncilOptions::read(&debate.brief.options),
-            turns,
+            turns: debate.turns.get(..turns).unwrap_or_default(),
             texts: QuotedTexts::new(&debate.brief),
-            members,
-            active: openings.keys().copied().collect(),
-            openings,
+            members: Vec::new(),
+            active: Vec::new(),
+            openings: IndexMap::new(),
             challenges: Vec::new(),
             messages: Vec::new(),
             violations: Vec::new(),
@@ -196,9 +183,24 @@ impl<'a> CouncilLog<'a> {
             finals: IndexMap::new(),
             conclusion: None,
         };
-        log.take_opening_questions();
+        let mut questions = Vec::new();
+        for seat in debate.brief.seats_of("councillor") {
+            log.members.push(CouncilMember { seat, role: role_of_seat(&debate.brief.files, &seat.id) });
+            let opening: Option<OpeningStatement> = log.said_by(CouncilPhase::Opening, 0, &seat.id)?;
+            if let Some(opening) = opening {
+                log.openings.insert(&seat.id, CouncillorStanding::new(&opening));
+                log.active.push(&seat.id);
+                questions.extend(opening.questions.into_iter().map(|asked| (&seat.id, asked)));
+            }
+        }
+        // They count as challenges, in seat order.
+        for (from, asked) in questions {
+            let Some(to) = log.seat_named(&asked.to) else { continue };
+            let number = log.challenges.len() + 1;
+            log.challenges.push(Challenge::new(number, 0, [from, to], ["", "", &asked.question]));
+        }
         for number in 1..=log.options.rounds {
-            if phase_replies(turns, CouncilPhase::Challenge, number).next().is_none() {
+            if log.asked(CouncilPhase::Challenge, number).next().is_none() {
                 break;
             }
             let round = log.read_round(number)?;
@@ -206,41 +208,24 @@ impl<'a> CouncilLog<'a> {
         }
         let last = log.options.rounds;
         log.finals = log.said_by_all(CouncilPhase::Vote, last)?;
-        log.conclusion = said_by(turns, CouncilPhase::Conclude, last, "moderator")?;
+        log.conclusion = log.said_by(CouncilPhase::Conclude, last, "moderator")?;
         moderation::settle_late_evasions(&mut log);
         Ok(log)
-    }
-
-    /// The questions of the openings, in seat order. They count as challenges.
-    fn take_opening_questions(&mut self) {
-        for member in &self.members {
-            for asked in member.opening.iter().flat_map(|opening| &opening.questions) {
-                if let Some(to) = self.seat_named(&asked.to) {
-                    let words = ["", "", asked.question.as_str()];
-                    let number = self.challenges.len() + 1;
-                    self.challenges.push(Challenge::new(number, 0, [&member.seat.id, to], words));
-                }
-            }
-        }
     }
 
     fn read_round(&mut self, number: u32) -> Result<CouncilRound<'a>, Corrupt> {
         let standings = self.standings().iter();
         let before: IndexMap<_, _> =
             standings.map(|(seat, held)| (*seat, held.carried_into(number))).collect();
-        let mut moderator_turn = phase_replies(self.turns, CouncilPhase::Moderate, number);
         let mut round = CouncilRound {
             number,
             examined: self.said_by_all(CouncilPhase::Challenge, number)?,
             responded: self.said_by_all(CouncilPhase::Respond, number)?,
             after: before.clone(),
             before,
-            unanswered: Vec::new(),
-            moderator: said_by(self.turns, CouncilPhase::Moderate, number, "moderator")?,
-            is_moderated: moderator_turn.any(|(_, reply)| reply.is_some()),
-            findings: RoundFindings::default(),
-            interventions: Vec::new(),
-            is_over: false,
+            moderator: self.said_by(CouncilPhase::Moderate, number, "moderator")?,
+            is_moderated: self.asked(CouncilPhase::Moderate, number).any(|(_, reply)| reply.is_some()),
+            ..CouncilRound::default()
         };
         self.take_examinations(&round);
         self.take_responses(&mut round);
@@ -248,7 +233,7 @@ impl<'a> CouncilLog<'a> {
         if round.is_moderated {
             moderation::plan_interventions(self, &mut round);
             let replies: Vec<_> =
-                phase_replies(self.turns, CouncilPhase::Intervene, number).map(|(_, reply)| reply).collect();
+                self.asked(CouncilPhase::Intervene, number).map(|(_, reply)| reply).collect();
             moderation::settle_interventions(self, &mut round, &replies)?;
         }
         Ok(round)
@@ -265,8 +250,7 @@ impl<'a> CouncilLog<'a> {
                 let challenge = Challenge::new(number, round.number, [seat, to], words);
                 self.challenges.push(Challenge { quoted, ..challenge });
             }
-            let exchanges = if self.options.economy { 0 } else { self.options.exchanges };
-            for message in said.messages.iter().take(exchanges) {
+            for message in said.messages.iter().take(self.messages_max()) {
                 let Some(to) = self.seat_named(&message.to) else { continue };
                 self.messages.push(PeerMessage {
                     id: format!("M{}", self.messages.len() + 1),
@@ -283,7 +267,7 @@ impl<'a> CouncilLog<'a> {
 
     /// Records the answers of a round, and where the councillors stand after it.
     fn take_responses(&mut self, round: &mut CouncilRound<'_>) {
-        let asked = phase_replies(self.turns, CouncilPhase::Respond, round.number);
+        let asked = self.asked(CouncilPhase::Respond, round.number);
         let is_absent = |seat: &str, said: &IndexMap<&str, RoundResponse>| {
             asked.clone().any(|(ask, reply)| ask.seat == seat && reply.is_some()) && !said.contains_key(seat)
         };
@@ -317,6 +301,28 @@ impl<'a> CouncilLog<'a> {
         }
     }
 
+    /// The asks of a phase with their replies, in the order in which they were put. In economy mode a phase has many turns.
+    pub(super) fn asked(
+        &self,
+        phase: CouncilPhase,
+        round: u32,
+    ) -> impl Iterator<Item = (&'a AskRecord, Option<&'a Reply>)> + Clone + use<'a> {
+        let is_it = move |turn: &&PhaseTurn| turn.phase.name == phase.as_str() && turn.phase.round == round;
+        let turns = self.turns.iter().filter(is_it);
+        turns.flat_map(|turn| turn.asks.iter().zip(turn.replies.iter().map(Option::as_ref)))
+    }
+
+    /// What a seat said in a phase.
+    fn said_by<T: DeserializeOwned>(
+        &self,
+        phase: CouncilPhase,
+        round: u32,
+        seat: &str,
+    ) -> Result<Option<T>, Corrupt> {
+        let value = self.asked(phase, round).find(|(ask, _)| ask.seat == seat);
+        Ok(value.and_then(|(_, reply)| reply?.value()).map(T::deserialize).transpose()?)
+    }
+
     /// What the councillors said in a phase.
     fn said_by_all<T: DeserializeOwned>(
         &self,
@@ -325,7 +331,7 @@ impl<'a> CouncilLog<'a> {
     ) -> Result<IndexMap<&'a str, T>, Corrupt> {
         let mut all = IndexMap::new();
         for seat in self.members.iter().map(|member| member.seat.id.as_str()) {
-            all.extend(said_by(self.turns, phase, round, seat)?.map(|said| (seat, said)));
+            all.extend(self.said_by(phase, round, seat)?.map(|said| (seat, said)));
         }
         Ok(all)
     }
@@ -353,22 +359,25 @@ impl<'a> CouncilLog<'a> {
         let earlier = self.rounds.iter().filter(|earlier| earlier.number < round);
         let said = earlier.flat_map(|earlier| earlier.public_words(target));
         let standing = self.standings().get(target).into_iter().flat_map(CouncillorStanding::words);
-        let letters = self.messages.iter().filter(|sent| sent.round < round).filter_map(|sent| {
-            match (sent.from == target, sent.to == target) {
-                (true, _) if sent.to == challenger => Some(sent.text.as_str()),
-                (_, true) if sent.from == challenger => sent.reply.as_deref(),
-                _ => None,
-            }
-        });
+        let letters =
+            self.letters(target).filter(|(sent, other, _)| sent.round < round && *other == challenger);
+        let letters = letters.map(|(.., text)| text);
         said.chain(standing).chain(letters).any(|text| self.texts.is_quoted(claim, text))
+    }
+
+    /// What a councillor wrote in messages and replies, and to whom.
+    fn letters<'s>(&'s self, seat: &'s str) -> impl Iterator<Item = (&'s PeerMessage, &'s str, &'s str)> {
+        self.messages.iter().filter_map(move |sent| match (sent.from == seat, sent.to == seat) {
+            (true, _) => Some((sent, sent.to.as_str(), sent.text.as_str())),
+            (_, true) => Some((sent, sent.from.as_str(), sent.reply.as_deref()?)),
+            _ => None,
+        })
     }
 
     /// The words of a councillor that only the record quotes of a round: what everybody may read, and its messages.
     pub(super) fn quotable_words<'s>(&'s self, round: &'s CouncilRound<'_>, seat: &'s str) -> Vec<&'s str> {
-        let letters = self.messages_of(round.number).filter_map(|sent| match sent.from == seat {
-            true => Some(sent.text.as_str()),
-            false => sent.reply.as_deref().filter(|_| sent.to == seat),
-        });
+        let letters = self.letters(seat).filter(|(sent, ..)| sent.round == round.number);
+        let letters = letters.map(|(.., text)| text);
         round.shared_words(seat).into_iter().chain(letters).collect()
     }
 
@@ -381,23 +390,12 @@ impl<'a> CouncilLog<'a> {
         self.challenges.iter().find(|challenge| is_same_text(&challenge.id, id))
     }
 
-    pub(super) fn challenge_mut(&mut self, id: &str) -> Option<&mut Challenge> {
-        self.challenges.iter_mut().find(|challenge| is_same_text(&challenge.id, id))
+    pub(super) fn message(&self, id: &str) -> Option<&PeerMessage> {
+        self.messages.iter().find(|message| is_same_text(&message.id, id))
     }
 
-    /// Whether a challenge was answered with a no that still stood after a round: since then its councillor took no new position and
-    /// granted nothing to a challenge that quotes the answer.
-    pub(super) fn is_contested_after(&self, put: &Challenge, round: u32) -> bool {
-        let is_no = |answer: &&ChallengeAnswer| answer.stance == Some(ChallengeStance::Disagree);
-        let Some(no) = put.answer_after(round).filter(is_no) else { return false };
-        let mut later = self.rounds.iter().filter(|later| no.round < later.number && later.number <= round);
-        let has_moved = later.any(|later| later.after.get(put.to.as_str()).is_some_and(|held| held.changed));
-        let mut others = self.challenges.iter().filter(|other| other.to == put.to && other.round > no.round);
-        let has_granted = others.any(|other| {
-            let answer = other.answer_after(round).and_then(|answer| answer.stance);
-            answer.is_some_and(ChallengeStance::concedes) && self.texts.is_quoted(&other.claim, &no.response)
-        });
-        !has_moved && !has_granted
+    pub(super) fn challenge_mut(&mut self, id: &str) -> Option<&mut Challenge> {
+        self.challenges.iter_mut().find(|challenge| is_same_text(&challenge.id, id))
     }
 
     /// The challenges that a councillor made in a round.
@@ -405,8 +403,19 @@ impl<'a> CouncilLog<'a> {
         self.challenges.iter().filter(move |made| made.from == seat && made.round == round)
     }
 
+    /// The most messages that a councillor sends in a round.
+    pub(super) fn messages_max(&self) -> usize {
+        if self.options.economy { 0 } else { self.options.exchanges }
+    }
+
     pub(super) fn messages_of(&self, round: u32) -> impl Iterator<Item = &PeerMessage> {
         self.messages.iter().filter(move |message| message.round == round)
+    }
+
+    /// The points against which somebody made the case, so far.
+    pub(super) fn steelmanned_points(&self) -> impl Iterator<Item = &str> {
+        let done = self.rounds.iter().flat_map(|round| &round.interventions);
+        done.filter_map(ModeratorIntervention::steelmanned_point)
     }
 
     /// The votes, in seat order.
@@ -442,16 +451,10 @@ impl<'a> CouncilLog<'a> {
 
     /// Who was never asked in a phase that had begun: in economy mode a limit can come between two calls.
     pub(super) fn never_asked(&self, phase: CouncilPhase, round: u32) -> Vec<&'a str> {
-        let asked: Vec<&str> =
-            phase_replies(self.turns, phase, round).map(|(ask, _)| ask.seat.as_str()).collect();
+        let asked: Vec<&str> = self.asked(phase, round).map(|(ask, _)| ask.seat.as_str()).collect();
         let seats = self.members.iter().map(|member| member.seat.id.as_str());
         let expected = seats.filter(|seat| phase == CouncilPhase::Opening || self.active.contains(seat));
         expected.filter(|seat| !asked.is_empty() && !asked.contains(seat)).collect()
-    }
-
-    /// Whether the moderator was asked and gave no answer, in a round or after the votes.
-    pub(super) fn was_moderator_absent(&self) -> bool {
-        self.debate.absences().any(|(_, ask, ..)| ask.seat == "moderator")
     }
 
     /// Whether a limit cut the debate before its rounds were over, or kept somebody from answering.
@@ -471,14 +474,11 @@ impl<'a> CouncilLog<'a> {
 impl CouncillorStanding {
     fn new(opening: &OpeningStatement) -> Self {
         Self {
-            round: 0,
             position: opening.position.trim().to_owned(),
             key_arguments: texts_of(&opening.arguments),
             confidence: opening.confidence,
             vote: opening.vote,
-            changed: false,
-            because: String::new(),
-            carried: false,
+            ..Self::default()
         }
     }
 
@@ -525,22 +525,8 @@ impl Challenge {
     /// A new challenge, counted from 1. The words are claim, reason and question.
     fn new(number: usize, round: u32, [from, to]: [&str; 2], words: [&str; 3]) -> Self {
         let [claim, reason, question] = words.map(|text| text.trim().to_owned());
-        Self {
-            id: format!("C{number}"),
-            round,
-            from: from.to_owned(),
-            to: to.to_owned(),
-            claim,
-            reason,
-            question,
-            quoted: None,
-            fate: ChallengeFate::Open,
-            stance: None,
-            response: None,
-            answers: Vec::new(),
-            re_asked: None,
-            absent_in: Vec::new(),
-        }
+        let (from, to) = (from.to_owned(), to.to_owned());
+        Self { id: format!("C{number}"), round, from, to, claim, reason, question, ..Self::default() }
     }
 
     /// The claim as seats and people read it; `None` for a question of an opening.
@@ -584,16 +570,17 @@ impl Challenge {
         self.answers.iter().find(|answer| answer.round == round && !answer.second)
     }
 
-    /// Whether it was put again at the end of this round and the answer grants it something.
-    pub(super) fn is_granted_again(&self, round: u32) -> bool {
-        let answer = self.answer_after(round).filter(|answer| answer.second && answer.round == round);
-        answer.and_then(|answer| answer.stance).is_some_and(ChallengeStance::concedes)
-    }
-
     /// The answer as it stood after a round, unless it was found evasive by then.
     pub(super) fn answer_after(&self, round: u32) -> Option<&ChallengeAnswer> {
         let answer = self.answers.iter().rev().find(|answer| answer.round <= round)?;
         Some(answer).filter(|answer| answer.evasive_since.is_none_or(|since| since > round))
+    }
+}
+
+impl PeerMessage {
+    /// Whether the councillor sent or received it.
+    pub(super) fn is_of(&self, seat: &str) -> bool {
+        self.from == seat || self.to == seat
     }
 }
 
@@ -605,11 +592,6 @@ impl ChallengeAnswer {
 }
 
 impl CouncilRound<'_> {
-    /// Whether the councillor responded in this round.
-    pub(super) fn is_present(&self, seat: &str) -> bool {
-        self.responded.contains_key(seat)
-    }
-
     /// Whose position changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = (&str, &CouncillorStanding)> {
         self.after.iter().map(|(seat, standing)| (*seat, standing)).filter(|(_, standing)| standing.changed)
@@ -641,29 +623,6 @@ impl CouncilRound<'_> {
         words.extend(answers.filter(|reply| reply.councillor == seat).map(|reply| reply.text.as_str()));
         words
     }
-}
-
-/// The asks of a phase with their replies, in the order in which they were put. In economy mode a phase has many turns.
-pub(super) fn phase_replies(
-    turns: &[PhaseTurn],
-    phase: CouncilPhase,
-    round: u32,
-) -> impl Iterator<Item = (&AskRecord, Option<&Reply>)> + Clone {
-    let turns =
-        turns.iter().filter(move |turn| turn.phase.name == phase.as_str() && turn.phase.round == round);
-    turns.flat_map(|turn| turn.asks.iter().zip(turn.replies.iter().map(Option::as_ref)))
-}
-
-/// What a seat said in a phase.
-fn said_by<T: DeserializeOwned>(
-    turns: &[PhaseTurn],
-    phase: CouncilPhase,
-    round: u32,
-    seat: &str,
-) -> Result<Option<T>, Corrupt> {
-    let asked = phase_replies(turns, phase, round).find(|(ask, _)| ask.seat == seat);
-    let value = asked.and_then(|(_, reply)| reply?.value());
-    Ok(value.map(T::deserialize).transpose()?)
 }
 
 /// Whether a text has any letter or digit.

@@ -26,9 +26,13 @@ use asks::AskBuilder;
 use log::CouncilLog;
 use verdict::CouncilVerdict;
 
-/// The values of an enum and their wire names.
-macro_rules! wire_names {
-    ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+/// Declares an enum of the words of replies and verdicts, with the list of its values.
+macro_rules! wire_words {
+    ($(#[$meta:meta])* enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub(super) enum $name { $($(#[$variant_meta])* #[serde(rename = $word)] $variant,)+ }
+
         #[allow(dead_code, reason = "not every enum needs the list of its values")]
         impl $name {
             pub(super) const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
@@ -39,7 +43,7 @@ macro_rules! wire_names {
         }
     };
 }
-use wire_names;
+use wire_words;
 
 mod asks;
 mod closing;
@@ -221,16 +225,15 @@ impl Protocol for Council {
             Some(outcome) => CouncilVerdict::deserialize(&outcome.verdict)?,
             None => CouncilVerdict::from_log(&log),
         };
-        let dissent = report::dissent(debate)?;
         Ok(DebateView {
             headline: report::headline(&log, &verdict),
             outline: report::outline(&log, &verdict),
             positions: closing::position_history(&log),
             ballots: closing::ballots(&log),
             votes: closing::last_votes(&log),
-            dissent: report::dissent_items(&log, &dissent),
+            dissent: report::dissent_items(&log)?,
             round_summaries: minutes::round_summaries(&log),
-            records: vec![minutes::session_record(&log, &verdict)?],
+            records: vec![minutes::session_record(&log)?],
             checks: minutes::quality_checks(&log),
             citable: log.citable(),
             ..DebateView::default()

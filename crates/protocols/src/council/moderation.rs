@@ -44,9 +44,15 @@ pub(super) struct RoundFindings {
     /// How many points had to be argued against.
     #[serde(skip)]
     pub(super) unchallenged: usize,
-    /// What the moderator quotes and nobody said.
-    #[serde(skip)]
-    pub(super) unverified: Vec<String>,
+}
+
+impl RoundFindings {
+    /// What the moderator quotes and somebody said.
+    pub(super) fn quotes(&self) -> impl Iterator<Item = &str> {
+        let shared = self.shared_points.iter().flat_map(|shared| &shared.members);
+        let said = shared.chain(&self.new_arguments).map(|said| said.quote.as_str());
+        said.chain(self.evasions.iter().map(|evasion| evasion.quote.as_str()))
+    }
 }
 
 /// A point that several councillors share.
@@ -70,7 +76,7 @@ impl SharedPoint {
 }
 
 /// Something that the moderator does, as it is in the verdict.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct ModeratorIntervention {
     pub(super) round: u32,
     pub(super) kind: InterventionKind,
@@ -92,22 +98,24 @@ pub(super) struct ModeratorIntervention {
     pub(super) settled: usize,
 }
 
-/// Why the moderator intervenes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum InterventionKind {
-    /// A challenge was not answered or was evaded: it is put again.
-    Evasion,
-    /// Nobody challenges what many share: somebody must make the case against it.
-    Groupthink,
-    /// The round brought nothing new: a question to all.
-    Stale,
+super::wire_words! {
+    /// Why the moderator intervenes.
+    #[derive(Default)]
+    enum InterventionKind {
+        #[default]
+        /// A challenge was not answered or was evaded: it is put again.
+        Evasion = "evasion",
+        /// Nobody challenges what many share: somebody must make the case against it.
+        Groupthink = "groupthink",
+        /// The round brought nothing new: a question to all.
+        Stale = "stale",
+    }
 }
-
-super::wire_names!(InterventionKind { Evasion = "evasion", Groupthink = "groupthink", Stale = "stale" });
 
 /// The outcome of an intervention that got its answer.
 const ANSWERED: &str = "answered";
+/// The outcome of one that got none.
+const ABSENT: &str = "absent";
 
 /// An answer to an intervention.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -121,32 +129,6 @@ pub(super) struct InterventionReply {
 }
 
 impl ModeratorIntervention {
-    fn new(round: u32, kind: InterventionKind, to: &str, quote: String, question: String) -> Self {
-        Self {
-            round,
-            kind,
-            to: to.to_owned(),
-            about: None,
-            why: None,
-            quote,
-            question,
-            reply: None,
-            replies: Vec::new(),
-            outcome: "not put".to_owned(),
-            settled: 0,
-        }
-    }
-
-    /// The seats that are asked.
-    pub(super) fn asked<'l>(&self, log: &CouncilLog<'l>) -> Vec<&'l str> {
-        match self.kind {
-            InterventionKind::Stale => log.active.clone(),
-            InterventionKind::Evasion | InterventionKind::Groupthink => {
-                log.seat_named(&self.to).into_iter().collect()
-            }
-        }
-    }
-
     /// The point against which somebody made the case.
     pub(super) fn steelmanned_point(&self) -> Option<&str> {
         let is_made = self.kind == InterventionKind::Groupthink && !self.replies.is_empty();
@@ -154,28 +136,9 @@ impl ModeratorIntervention {
     }
 }
 
-/// Who argued against a point, in words for people. A case that somebody was asked to argue does not show that anybody is against it.
-pub(super) fn opposition<'i>(
-    log: &CouncilLog<'_>,
-    (point, challenged_by): (&str, &[String]),
-    mut holders: impl Iterator<Item = &'i str>,
-    done: impl IntoIterator<Item = &'i ModeratorIntervention>,
-) -> String {
-    let is_against =
-        |done: &&ModeratorIntervention| done.steelmanned_point().is_some_and(|it| is_same_text(it, point));
-    match (done.into_iter().find(is_against), challenged_by) {
-        (Some(done), _) => {
-            let shares = if holders.any(|seat| seat == done.to) { ", who shares it," } else { "" };
-            format!("{}{shares} was asked to argue the case against", log.name(&done.to))
-        }
-        (None, []) => "not challenged".to_owned(),
-        (None, ids) => format!("challenged in {}", id_list(ids.iter().map(String::as_str))),
-    }
-}
-
 /// Ids as the transcript writes them.
-pub(super) fn id_list<'i>(ids: impl Iterator<Item = &'i str>) -> String {
-    ids.map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
+pub(super) fn id_list(ids: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    ids.into_iter().map(|id| format!("[{}]", id.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 /// What is found in a round: by counting, and from what the moderator said, as far as it verifies.
@@ -188,17 +151,16 @@ pub(super) fn find(
     found.shared_points.extend(equal_positions(log, round));
     if let Some(said) = said {
         found.evasions = verified_evasions(log, round.number, &said.evasions, &mut found.notes);
-        let is_found = |id: &str| found.evasions.iter().any(|other| is_same_text(&other.challenge_id, id));
-        let dropped = said.evasions.iter().filter(|evasion| !is_found(&evasion.challenge_id));
-        found.unverified.extend(dropped.map(|evasion| evasion.quote.trim().to_owned()));
         for shared in &said.shared_points {
-            find_shared_point(log, round, shared, &mut found);
+            let shared = shared_point(log, round, shared, &mut found);
+            found.shared_points.extend(shared);
         }
         for new in &said.new_arguments {
-            find_new_argument(log, round, new, &mut found);
+            let new = new_argument(log, round, new, &mut found.notes);
+            found.new_arguments.extend(new);
         }
-        let is_known =
-            |id: &&String| key_exchange_ids(log, round.number).iter().any(|known| is_same_text(known, id));
+        let known = key_exchange_ids(log, round.number);
+        let is_known = |id: &&String| known.iter().any(|known| is_same_text(known, id));
         found.key_exchanges = said.key_exchanges.iter().filter(is_known).cloned().collect();
         found.key_exchanges.dedup();
     }
@@ -216,23 +178,17 @@ pub(super) fn key_exchange_ids(log: &CouncilLog<'_>, round: u32) -> Vec<String> 
 
 /// The largest group of positions that are equal after normalization, if it is large enough for groupthink.
 fn equal_positions(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Option<SharedPoint> {
-    let held: Vec<(&str, &str)> =
-        round.after.iter().map(|(seat, held)| (*seat, held.position.as_str())).collect();
-    let holders = |position: &str| held.iter().filter(|(_, other)| is_same_text(other, position)).count();
+    let sharing = |position: &str| -> Vec<CouncillorQuote> {
+        let same = round.after.iter().filter(|(_, held)| is_same_text(&held.position, position));
+        same.map(|(seat, held)| CouncillorQuote::new(seat, &held.position)).collect()
+    };
     // Of several groups of one size, the first counts.
-    let (_, position) = held.iter().rev().max_by_key(|(_, position)| holders(position))?;
-    let members = held.iter().filter(|(_, other)| is_same_text(other, position));
-    let members: Vec<_> = members.map(|(seat, quote)| CouncillorQuote::new(seat, quote)).collect();
-    let is_enough = members.len() >= groupthink_min(log.active.len());
+    let groups = round.after.values().rev().map(|held| sharing(&held.position));
+    let members =
+        groups.max_by_key(Vec::len).filter(|group| group.len() >= groupthink_min(log.active.len()))?;
     let point = members.first()?.quote.clone();
     let challenged_by = Vec::new();
-    is_enough.then_some(SharedPoint {
-        point,
-        challenged: false,
-        challenged_by,
-        members,
-        equal_positions: true,
-    })
+    Some(SharedPoint { point, challenged: false, challenged_by, members, equal_positions: true })
 }
 
 /// The evasions whose quote occurs in the answer that the moderator judges in this round.
@@ -260,12 +216,13 @@ pub(super) fn verified_evasions(
     found
 }
 
-fn find_shared_point(
+/// A point that the moderator declares, with those who said what it quotes; `None` where nobody did, or the point is known.
+fn shared_point(
     log: &CouncilLog<'_>,
     round: &CouncilRound<'_>,
     shared: &SharedPointFinding,
     found: &mut RoundFindings,
-) {
+) -> Option<SharedPoint> {
     let point = shared.point.trim().to_owned();
     let mut members: Vec<CouncillorQuote> = Vec::new();
     for member in &shared.members {
@@ -273,75 +230,65 @@ fn find_shared_point(
         let Some(seat) = seat.filter(|seat| members.iter().all(|other| other.councillor != *seat)) else {
             continue;
         };
-        let quote = member.quote.trim();
+        let (name, quote) = (log.name(seat), member.quote.trim());
         // A third councillor may be shown the quote, so it is not from a message.
-        match round.shared_words(seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
-            true => members.push(CouncillorQuote::new(seat, quote)),
-            false => {
-                let name = log.name(seat);
-                found.notes.push(format!(
-                    "The moderator's quote of {name} for \"{point}\" does not verify: they did not say {quote:?} to everybody, word \
-                     for word. So {name} is not counted, and whether it shares the point is not known."
-                ));
-                found.unverified.push(quote.to_owned());
-            }
+        if round.shared_words(seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
+            members.push(CouncillorQuote::new(seat, quote));
+        } else {
+            let note = format!(
+                "{name} did not say {quote:?} to everybody, word for word. Whether it shares \"{point}\" is not known."
+            );
+            found.notes.push(note);
         }
     }
     members.sort_by_key(|member| log.active.iter().position(|seat| *seat == member.councillor));
-    // A challenge of the round against the quoted words is a challenge against the point, whatever the moderator says. Any other must
-    // be named, and must be one to somebody who shares the point.
-    let is_named = |put: &Challenge| shared.challenged_by.iter().any(|id| is_same_text(id, &put.id));
-    let is_against = |put: &&Challenge| {
-        let is_quoted =
-            |member: &CouncillorQuote| put.quoted == Some(true) && is_quote_of(&member.quote, &put.claim);
-        let mut holders = members.iter().filter(|member| member.councillor == put.to);
-        holders.any(|member| is_named(put) || (put.round == round.number && is_quoted(member)))
-    };
-    let challenged_by: Vec<String> =
-        log.challenges.iter().filter(is_against).map(|put| put.id.clone()).collect();
-    let challenged = !challenged_by.is_empty();
-    // A point that only quotes equal positions is those positions again.
     let is_known = found.shared_points.iter().any(|other| {
+        // A point that only quotes equal positions is those positions again.
         let repeats = |member: &CouncillorQuote| is_quote_of(&member.quote, &other.point);
         is_same_text(&other.point, &point) || (other.equal_positions && members.iter().all(repeats))
     });
     if is_known || members.is_empty() {
-        return;
+        return None;
     }
+    let against = log.challenges.iter().filter(|put| is_against(put, shared, &members, round.number));
+    let challenged_by: Vec<String> = against.map(|put| put.id.clone()).collect();
+    let challenged = !challenged_by.is_empty();
     if shared.challenged && !challenged {
-        found.notes.push(format!(
+        let note = format!(
             "\"{point}\" does not count as challenged: no challenge to somebody who shares it is named."
-        ));
+        );
+        found.notes.push(note);
     }
-    found.shared_points.push(SharedPoint {
-        point,
-        challenged,
-        challenged_by,
-        members,
-        equal_positions: false,
-    });
+    Some(SharedPoint { point, challenged, challenged_by, members, equal_positions: false })
 }
 
-fn find_new_argument(
+/// A challenge of the round against the quoted words is a challenge against the point, whatever the moderator says. Any other must be
+/// named, and must be one to somebody who shares the point.
+fn is_against(put: &Challenge, shared: &SharedPointFinding, members: &[CouncillorQuote], round: u32) -> bool {
+    let is_named = shared.challenged_by.iter().any(|id| is_same_text(id, &put.id));
+    let may_quote = put.round == round && put.quoted == Some(true);
+    let mut holders = members.iter().filter(|member| member.councillor == put.to);
+    holders.any(|member| is_named || (may_quote && is_quote_of(&member.quote, &put.claim)))
+}
+
+fn new_argument(
     log: &CouncilLog<'_>,
     round: &CouncilRound<'_>,
     new: &NewArgumentFinding,
-    found: &mut RoundFindings,
-) {
-    let Some(seat) = log.seat_named(&new.councillor) else { return };
-    let quote = if has_words(&new.quote) { new.quote.trim() } else { new.argument.trim() };
-    let words = log.quotable_words(round, seat);
+    notes: &mut Vec<String>,
+) -> Option<CouncillorQuote> {
+    let seat = log.seat_named(&new.councillor)?;
+    let quote = new.words().trim();
     let name = log.name(seat);
-    if !words.iter().any(|text| log.texts.is_quoted(quote, text)) {
-        found.notes.push(format!(
-            "The moderator's quote of a new argument of {name} does not verify: they did not say {quote:?} word for word. So it is not counted."
-        ));
-        found.unverified.push(quote.to_owned());
-    } else if was_said_before(log, round, quote) {
-        found.notes.push(format!("The argument of {name} is not new: {quote:?} was said before this round."));
-    } else {
-        found.new_arguments.push(CouncillorQuote::new(seat, quote));
+    if !log.quotable_words(round, seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
+        notes.push(format!("{name} did not say {quote:?} word for word, so it is no new argument."));
+        return None;
     }
+    if was_said_before(log, round, quote) {
+        notes.push(format!("{name}: {quote:?} is no new argument: it was said before this round."));
+        return None;
+    }
+    Some(CouncillorQuote::new(seat, quote))
 }
 
 /// Whether anybody said these words before this round.
@@ -385,65 +332,73 @@ pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRo
             found.notes.push(format!("There was no room to have \"{point}\" argued against."));
             continue;
         };
-        let put = ModeratorIntervention::new(number, InterventionKind::Groupthink, to, quote, point.clone());
-        planned.push(ModeratorIntervention { about: Some(point), ..put });
+        let (about, to, kind) = (Some(point.clone()), to.to_owned(), InterventionKind::Groupthink);
+        let put = ModeratorIntervention { round: number, kind, to, about, quote, ..Default::default() };
+        planned.push(ModeratorIntervention { question: point, ..put });
     }
     if found.stale && planned.len() >= INTERVENTIONS_MAX {
         let note = "The round was stale, and there was no room for a reframing question.";
         found.notes.push(note.to_owned());
     } else if found.stale {
         let quote = format!("round {number}: no position changed and no new argument was made");
-        planned.push(ModeratorIntervention::new(number, InterventionKind::Stale, "all", quote, question));
+        let (to, kind) = ("all".to_owned(), InterventionKind::Stale);
+        planned.push(ModeratorIntervention {
+            round: number,
+            kind,
+            to,
+            quote,
+            question,
+            ..Default::default()
+        });
     }
     round.interventions = planned;
 }
 
 /// Puts evaded challenges again. One that was put again before, or that finds no room, is a violation.
 fn plan_re_asks(log: &mut CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<ModeratorIntervention> {
-    let unanswered = round.unanswered.iter().map(|id| (id.clone(), "no answer to this id".to_owned(), None));
-    let found = round.findings.evasions.iter();
-    let found = found.map(|it| (it.challenge_id.clone(), it.why.clone(), Some(it.quote.clone())));
-    let mut evasions: Vec<(String, String, Option<String>)> = unanswered.chain(found).collect();
-    evasions.sort_by_key(|(id, ..)| log.challenges.iter().position(|put| put.id == *id));
+    let unanswered = round.unanswered.iter().map(|id| EvasionFinding {
+        challenge_id: id.clone(),
+        why: "no answer to this id".to_owned(),
+        quote: String::new(),
+    });
+    let mut evasions: Vec<_> = unanswered.chain(round.findings.evasions.iter().cloned()).collect();
+    evasions.sort_by_key(|found| log.challenges.iter().position(|put| put.id == found.challenge_id));
     let mut planned: Vec<ModeratorIntervention> = Vec::new();
-    for (id, why, quote) in evasions {
+    for EvasionFinding { challenge_id: id, why, quote } in evasions {
         let Some(challenge) = log.challenge_mut(&id) else { continue };
-        if let Some(answer) = challenge.answers.last_mut().filter(|_| quote.is_some()) {
+        if let Some(answer) = challenge.answers.last_mut().filter(|_| !quote.is_empty()) {
             answer.evasive_since = Some(round.number);
         }
         let violation = match challenge.re_asked {
-            Some(_) => Some(format!("it was put again before; {why}")),
+            Some(_) => Some(why.clone()),
             None if planned.len() >= INTERVENTIONS_MAX => Some(format!("{why}; no room to put it again")),
             None => None,
         };
         if let Some(why) = violation {
-            violate(log, &id, round.number, why, false);
+            violate(log, &id, round.number, why);
             continue;
         }
         challenge.fate = ChallengeFate::Open;
-        let (to, text) = (challenge.to.clone(), challenge.text());
-        let quote = quote.unwrap_or_else(|| text.clone());
-        let put = ModeratorIntervention::new(round.number, InterventionKind::Evasion, &to, quote, text);
-        planned.push(ModeratorIntervention { about: Some(id), why: Some(why), ..put });
+        let (to, question) = (challenge.to.clone(), challenge.text());
+        let quote = if quote.is_empty() { question.clone() } else { quote };
+        let (round, about, why) = (round.number, Some(id), Some(why));
+        planned.push(ModeratorIntervention { round, to, about, why, quote, question, ..Default::default() });
     }
     planned
 }
 
 /// Records that a councillor evaded a challenge for good.
-fn violate(log: &mut CouncilLog<'_>, id: &str, round: u32, why: String, is_late: bool) {
+fn violate(log: &mut CouncilLog<'_>, id: &str, round: u32, why: String) {
     if let Some(challenge) = log.challenge_mut(id) {
         challenge.fate = ChallengeFate::Evaded;
         let (councillor, challenge_id) = (challenge.to.clone(), challenge.id.clone());
-        log.violations.push(ChallengeViolation { round, councillor, challenge_id, why, is_late });
+        log.violations.push(ChallengeViolation { round, councillor, challenge_id, why });
     }
 }
 
 /// What enough councillors share and nobody has challenged, each with the words that show it.
 fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<(String, String)> {
-    let earlier = log.rounds.iter().filter(|other| other.number < round.number);
-    let interventions = earlier.flat_map(|earlier| &earlier.interventions);
-    let steelmanned: Vec<&str> = interventions.filter_map(ModeratorIntervention::steelmanned_point).collect();
-    let is_new = |point: &str| steelmanned.iter().all(|other| !is_same_text(other, point));
+    let is_new = |point: &str| log.steelmanned_points().all(|other| !is_same_text(other, point));
     let mut points: Vec<(String, String)> = Vec::new();
     for shared in &round.findings.shared_points {
         let is_many = shared.members.len() >= groupthink_min(log.active.len());
@@ -476,7 +431,7 @@ fn uncontested_vote(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Option<Co
 
 /// Who makes the case against a point: the Critic, or the least convinced of those who are present.
 fn steelman_seat<'l>(log: &CouncilLog<'l>, round: &CouncilRound<'_>) -> Option<&'l str> {
-    let present = || log.active.iter().copied().filter(|seat| round.is_present(seat));
+    let present = || log.active.iter().copied().filter(|seat| round.responded.contains_key(seat));
     let confidence = |seat: &&str| round.after.get(*seat).map(|standing| standing.confidence);
     present().find(|seat| *seat == "critic").or_else(|| present().min_by_key(confidence))
 }
@@ -501,7 +456,12 @@ pub(super) fn settle_interventions(
     round.is_over = true;
     let mut interventions = std::mem::take(&mut round.interventions);
     for done in &mut interventions {
-        let asked = done.asked(log);
+        let asked = match done.kind {
+            InterventionKind::Stale => log.active.clone(),
+            InterventionKind::Evasion | InterventionKind::Groupthink => {
+                Vec::from_iter(log.seat_named(&done.to))
+            }
+        };
         let replies: Vec<(&str, &Reply)> =
             asked.iter().filter_map(|seat| Some((*seat, replies.next()??))).collect();
         done.settled = replies.len();
@@ -510,10 +470,8 @@ pub(super) fn settle_interventions(
         settle_one(log, round, done, &replies, is_settled)?;
     }
     round.interventions = interventions;
-    let earlier = log.rounds.iter().flat_map(|round| &round.interventions);
-    let steelmanned =
-        earlier.chain(&round.interventions).filter_map(ModeratorIntervention::steelmanned_point);
-    let steelmanned: Vec<&str> = steelmanned.collect();
+    let now = round.interventions.iter().filter_map(ModeratorIntervention::steelmanned_point);
+    let steelmanned: Vec<&str> = log.steelmanned_points().chain(now).collect();
     for shared in &mut round.findings.shared_points {
         shared.challenged |= steelmanned.iter().any(|point| is_same_text(point, &shared.point));
     }
@@ -528,22 +486,16 @@ fn settle_one(
     replies: &[(&str, &Reply)],
     is_settled: bool,
 ) -> Result<(), Corrupt> {
-    let (mut changed, mut outcome) = (0, "absent".to_owned());
+    let about = done.about.clone().unwrap_or_default();
+    let mut changed = 0;
     for (seat, value) in replies.iter().filter_map(|(seat, reply)| Some((*seat, reply.value()?))) {
         let text = match done.kind {
             InterventionKind::Evasion => {
                 let said = SecondResponse::deserialize(value)?;
-                let id = done.about.as_deref().unwrap_or_default();
-                if is_settled {
-                    outcome = settle_re_ask(log, round.number, id, &said).to_owned();
-                }
                 let stance = said.stance.map_or("no stance", ChallengeStance::as_str);
-                format!("[{id}] ({stance}) {}", said.response.trim())
+                format!("[{about}] ({stance}) {}", said.response.trim())
             }
-            InterventionKind::Groupthink => {
-                outcome = ANSWERED.to_owned();
-                steelman_text(done.about.as_deref().unwrap_or_default(), &SteelmanCase::deserialize(value)?)
-            }
+            InterventionKind::Groupthink => steelman_text(&about, &SteelmanCase::deserialize(value)?),
             InterventionKind::Stale => {
                 let said = ReframingAnswer::deserialize(value)?;
                 if let Some(standing) = round.after.get_mut(seat).filter(|_| is_settled) {
@@ -554,34 +506,15 @@ fn settle_one(
         };
         done.replies.push(InterventionReply { councillor: seat.to_owned(), reply: value.clone(), text });
     }
-    let heard = done.replies.len();
-    if done.kind == InterventionKind::Stale && heard > 0 {
-        outcome = format!("{changed} of {heard} changed their position");
-    }
-    let unanswered =
-        done.about.as_deref().filter(|_| done.kind == InterventionKind::Evasion && heard == 0 && is_settled);
-    let is_garbled =
-        replies.iter().any(|(_, reply)| matches!(reply, Reply::Absent { why: AbsenceReason::Malformed, .. }));
-    if let Some(challenge) = unanswered.and_then(|id| log.challenge_mut(id)) {
-        challenge.re_asked = Some(round.number);
-        // An absence is not an evasion. Words that nobody can read are one: they take no stance.
-        if !is_garbled {
-            challenge.absent_in.push(round.number);
-        }
-    }
-    if let Some(id) = unanswered.filter(|_| is_garbled) {
-        violate(log, id, round.number, "put again, its answer could not be read".to_owned(), false);
-        outcome = "evaded".to_owned();
-    }
-    let shown = done.replies.iter().map(|reply| match done.kind {
-        InterventionKind::Stale => format!("{}: {}", log.name(&reply.councillor), reply.text),
-        InterventionKind::Evasion | InterventionKind::Groupthink => reply.text.clone(),
-    });
-    let shown: Vec<String> = shown.collect();
-    done.reply = (!shown.is_empty()).then(|| shown.join("\n"));
-    if is_settled {
-        done.outcome = outcome;
-    }
+    let shown = done.replies.iter().map(|reply| format!("{}: {}", log.name(&reply.councillor), reply.text));
+    done.reply = Some(shown.collect::<Vec<_>>().join("\n")).filter(|shown| !shown.is_empty());
+    done.outcome = match (done.kind, done.replies.len()) {
+        _ if !is_settled => "not put".to_owned(),
+        (InterventionKind::Evasion, _) => settle_re_ask(log, round.number, &about, replies)?.to_owned(),
+        (_, 0) => ABSENT.to_owned(),
+        (InterventionKind::Groupthink, _) => ANSWERED.to_owned(),
+        (InterventionKind::Stale, heard) => format!("{changed} of {heard} changed their position"),
+    };
     Ok(())
 }
 
@@ -598,28 +531,51 @@ fn steelman_text(point: &str, said: &SteelmanCase) -> String {
 }
 
 /// Records the answer to a challenge that was put again, and says what came of it.
-fn settle_re_ask(log: &mut CouncilLog<'_>, round: u32, id: &str, said: &SecondResponse) -> &'static str {
-    let Some(challenge) = log.challenge_mut(id) else { return ANSWERED };
+fn settle_re_ask(
+    log: &mut CouncilLog<'_>,
+    round: u32,
+    id: &str,
+    replies: &[(&str, &Reply)],
+) -> Result<&'static str, Corrupt> {
+    let Some(challenge) = log.challenge_mut(id) else { return Ok(ANSWERED) };
     challenge.re_asked = Some(round);
-    let repeats = challenge.answers.iter().any(|first| is_same_text(&first.response, &said.response));
-    let evasion = match said.stance {
-        None => Some("put again, its answer takes no stance"),
-        Some(_) if !has_words(&said.response) => Some("put again, its answer is empty"),
-        Some(_) if repeats => Some("put again, its answer repeats the first one"),
-        Some(_) => None,
+    let reply = replies.first().map(|(_, reply)| *reply);
+    let said = reply.and_then(Reply::value).map(SecondResponse::deserialize).transpose()?;
+    let evasion = match (said, reply) {
+        (Some(said), _) => take_second_response(challenge, round, &said),
+        // An absence is not an evasion. Words that nobody can read are one: they take no stance.
+        (None, Some(Reply::Absent { why: AbsenceReason::Malformed, .. })) => {
+            Some("the second answer could not be read")
+        }
+        (None, _) => {
+            challenge.absent_in.push(round);
+            return Ok(ABSENT);
+        }
     };
-    if said.stance.is_some() || has_words(&said.response) {
-        challenge.add_answer(round, said.stance, &said.response);
-    }
     let Some(why) = evasion else {
         challenge.fate = ChallengeFate::Answered;
-        return ANSWERED;
+        return Ok(ANSWERED);
     };
-    if let Some(answer) = challenge.answers.last_mut() {
+    if let Some(answer) = challenge.answers.last_mut().filter(|answer| answer.second) {
         answer.evasive_since = Some(round);
     }
-    violate(log, id, round, why.to_owned(), false);
-    "evaded"
+    violate(log, id, round, why.to_owned());
+    Ok("evaded")
+}
+
+/// Records a second response, and says how it evades the challenge if it does.
+fn take_second_response(put: &mut Challenge, round: u32, said: &SecondResponse) -> Option<&'static str> {
+    let repeats = put.answers.iter().any(|first| is_same_text(&first.response, &said.response));
+    let is_empty = !has_words(&said.response);
+    if said.stance.is_some() || !is_empty {
+        put.add_answer(round, said.stance, &said.response);
+    }
+    match said.stance {
+        None => Some("the second answer takes no stance"),
+        Some(_) if is_empty => Some("the second answer is empty"),
+        Some(_) if repeats => Some("the second answer repeats the first one"),
+        Some(_) => None,
+    }
 }
 
 /// Records which answers to challenges that were put again in the last round the moderator found evasive after the votes.
@@ -632,6 +588,6 @@ pub(super) fn settle_late_evasions(log: &mut CouncilLog<'_>) {
         if let Some(answer) = answers.and_then(|answers| answers.last_mut()) {
             answer.evasive_since = Some(last + 1);
         }
-        violate(log, &evasion.challenge_id, last, format!("it was put again before; {}", evasion.why), true);
+        violate(log, &evasion.challenge_id, last, evasion.why);
     }
 }

@@ -3,7 +3,7 @@
 //! The doc comments of the reply types are the descriptions in the schemas, so they are part of the prompts. Those of fields are
 //! questions, because a person or a small model is asked for one field at a time, with just that question.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock};
 
 use agon_core::ReplySchema;
 use schemars::JsonSchema;
@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::prompt::{entry_question, schema_of};
+use super::log::has_words;
+use crate::prompt::{ListedSchemas, entry_question, schema_of};
 
 /// The most characters of a text in a reply.
 const TEXT_CHARS_MAX: usize = 8000;
@@ -50,17 +51,16 @@ pub(super) struct OpeningQuestion {
     pub(super) question: String,
 }
 
-/// How sure a councillor is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(super) enum CouncilConfidence {
-    Low,
-    #[default]
-    Medium,
-    High,
+super::wire_words! {
+    /// How sure a councillor is.
+    #[derive(Default, PartialOrd, Ord, JsonSchema)]
+    enum CouncilConfidence {
+        Low = "LOW",
+        #[default]
+        Medium = "MEDIUM",
+        High = "HIGH",
+    }
 }
-
-super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "HIGH" });
 
 /// What a councillor asks of the others in a round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -149,22 +149,16 @@ pub(super) struct ChallengeResponse {
     pub(super) stance: ChallengeStance,
 }
 
-/// Where a councillor stands on a challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ChallengeStance {
-    Agree,
-    Disagree,
-    Modified,
-    Answered,
+super::wire_words! {
+    /// Where a councillor stands on a challenge.
+    #[derive(JsonSchema)]
+    enum ChallengeStance {
+        Agree = "agree",
+        Disagree = "disagree",
+        Modified = "modified",
+        Answered = "answered",
+    }
 }
-
-super::wire_names!(ChallengeStance {
-    Agree = "agree",
-    Disagree = "disagree",
-    Modified = "modified",
-    Answered = "answered",
-});
 
 impl ChallengeStance {
     /// Whether the councillor grants the challenge something.
@@ -261,26 +255,17 @@ pub(super) struct FinalStatement {
     pub(super) risks: Vec<StatedRisk>,
 }
 
-/// A vote, from the most to the least in favour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub(super) enum CouncilVote {
-    #[serde(rename = "PROCEED")]
-    Proceed,
-    #[serde(rename = "PROCEED WITH CONDITIONS")]
-    WithConditions,
-    #[default]
-    #[serde(rename = "RECONSIDER")]
-    Reconsider,
-    #[serde(rename = "DO NOT PROCEED")]
-    DoNotProceed,
+super::wire_words! {
+    /// A vote, from the most to the least in favour.
+    #[derive(Default, Hash, JsonSchema)]
+    enum CouncilVote {
+        Proceed = "PROCEED",
+        WithConditions = "PROCEED WITH CONDITIONS",
+        #[default]
+        Reconsider = "RECONSIDER",
+        DoNotProceed = "DO NOT PROCEED",
+    }
 }
-
-super::wire_names!(CouncilVote {
-    Proceed = "PROCEED",
-    WithConditions = "PROCEED WITH CONDITIONS",
-    Reconsider = "RECONSIDER",
-    DoNotProceed = "DO NOT PROCEED",
-});
 
 impl CouncilVote {
     /// Whether it is on the side that goes ahead.
@@ -309,28 +294,26 @@ pub(super) struct StatedRisk {
     pub(super) mitigation: String,
 }
 
-/// How bad a risk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RiskSeverity {
-    Low,
-    Medium,
-    High,
-    Critical,
+super::wire_words! {
+    /// How bad a risk is.
+    #[derive(PartialOrd, Ord, JsonSchema)]
+    enum RiskSeverity {
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+        Critical = "critical",
+    }
 }
 
-super::wire_names!(RiskSeverity { Low = "low", Medium = "medium", High = "high", Critical = "critical" });
-
-/// How likely a risk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RiskProbability {
-    Low,
-    Medium,
-    High,
+super::wire_words! {
+    /// How likely a risk is.
+    #[derive(PartialOrd, Ord, JsonSchema)]
+    enum RiskProbability {
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+    }
 }
-
-super::wire_names!(RiskProbability { Low = "low", Medium = "medium", High = "high" });
 
 /// What the moderator finds in a round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -357,6 +340,16 @@ pub(super) struct ModeratorReply {
     /// Which provocative question would show the topic from another side, in case the debate has stalled?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) reframing_question: String,
+}
+
+impl ModeratorReply {
+    /// What it says in the words of councillors.
+    pub(super) fn quotes(&self) -> impl Iterator<Item = &str> {
+        let members = self.shared_points.iter().flat_map(|shared| &shared.members);
+        let quotes =
+            members.map(|member| &member.quote).chain(self.evasions.iter().map(|found| &found.quote));
+        quotes.chain(self.new_arguments.iter().map(NewArgumentFinding::words)).map(|quote| quote.trim())
+    }
 }
 
 /// A point that several councillors share.
@@ -414,6 +407,13 @@ pub(super) struct NewArgumentFinding {
     pub(super) quote: String,
 }
 
+impl NewArgumentFinding {
+    /// The councillor's words.
+    pub(super) fn words(&self) -> &String {
+        if has_words(&self.quote) { &self.quote } else { &self.argument }
+    }
+}
+
 /// What the moderator makes of the votes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ModeratorConclusion {
@@ -465,140 +465,65 @@ pub(super) struct TermConflict {
     pub(super) why: String,
 }
 
-/// A kind of reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReplyForm {
-    Opening,
-    Examination,
-    Response,
-    Moderation,
-    Steelman,
-    SecondResponse,
-    Reframing,
-    Final,
-    Conclusion,
-}
-
-// The names of the schemas in the log.
-super::wire_names!(ReplyForm {
-    Opening = "opening",
-    Examination = "examination",
-    Response = "response",
-    Moderation = "moderation",
-    Steelman = "steelman",
-    SecondResponse = "second_response",
-    Reframing = "reframing",
-    Final = "final",
-    Conclusion = "conclusion",
-});
-
-/// What a reply may name. Where a list is empty, the schema has no field that would name something from it.
-#[derive(Debug, Default)]
-pub(super) struct SchemaChoices {
-    pub(super) councillors: Vec<String>,
-    /// The councillors who can be sent messages.
-    pub(super) recipients: Vec<String>,
-    pub(super) challenges: Vec<String>,
-    /// Everything that was put to anybody.
-    pub(super) all_challenges: Vec<String>,
-    pub(super) messages: Vec<String>,
-    /// The challenges and messages among which the moderator chooses the key exchanges.
-    pub(super) exchanges: Vec<String>,
-    /// The conditions and risks that can be merged.
-    pub(super) terms: Vec<String>,
-    /// The conditions that can exclude each other.
-    pub(super) conditions: Vec<String>,
-    /// Whether the challenge is no question, so that `answered` is no stance on it.
-    pub(super) has_claim: bool,
+super::wire_words! {
+    /// A kind of reply.
+    enum ReplyForm {
+        Opening = "opening",
+        Examination = "examination",
+        Response = "response",
+        Moderation = "moderation",
+        Steelman = "steelman",
+        SecondResponse = "second_response",
+        Reframing = "reframing",
+        Final = "final",
+        Conclusion = "conclusion",
+    }
 }
 
 impl ReplyForm {
-    /// The schema before it is limited to a debate.
-    fn base_schema(self) -> Value {
-        static BASES: [OnceLock<Value>; ReplyForm::ALL.len()] = [const { OnceLock::new() }; 9];
-        let name = self.as_str();
-        let make = || match self {
-            Self::Opening => schema_of::<OpeningStatement>(name).json,
-            Self::Examination => schema_of::<CrossExamination>(name).json,
-            Self::Response => schema_of::<RoundResponse>(name).json,
-            Self::Moderation => schema_of::<ModeratorReply>(name).json,
-            Self::Steelman => schema_of::<SteelmanCase>(name).json,
-            Self::SecondResponse => schema_of::<SecondResponse>(name).json,
-            Self::Reframing => schema_of::<ReframingAnswer>(name).json,
-            Self::Final => schema_of::<FinalStatement>(name).json,
-            Self::Conclusion => schema_of::<ModeratorConclusion>(name).json,
-        };
-        let bounded = || {
-            let mut json = make();
-            bound_texts(&mut json);
-            json
-        };
-        BASES.get(self as usize).map_or_else(bounded, |base| base.get_or_init(bounded).clone())
-    }
-
-    /// Where a reply names something, and what it may name there.
-    fn named(self, choices: &SchemaChoices) -> Vec<(&'static str, &[String])> {
-        let SchemaChoices {
-            councillors, recipients, challenges, all_challenges, messages, exchanges, ..
-        } = choices;
-        match self {
-            Self::Opening => vec![("questions/items/properties/to", councillors)],
-            Self::Examination => vec![
-                ("challenges/items/properties/to", councillors),
-                ("messages/items/properties/to", recipients),
-            ],
-            Self::Response => vec![
-                ("responses/items/properties/challenge_id", challenges),
-                ("replies/items/properties/message_id", messages),
-            ],
-            Self::Moderation => vec![
-                ("shared_points/items/properties/members/items/properties/councillor", councillors),
-                ("shared_points/items/properties/challenged_by/items", all_challenges),
-                ("evasions/items/properties/challenge_id", challenges),
-                ("new_arguments/items/properties/councillor", councillors),
-                ("key_exchanges/items", exchanges),
-            ],
-            Self::SecondResponse => vec![("challenge_id", challenges)],
-            Self::Conclusion => vec![
-                ("quotes/items/properties/councillor", councillors),
-                ("merged/items/properties/ids/items", &choices.terms),
-                ("conflicts/items/properties/ids/items", &choices.conditions),
-                ("evasions/items/properties/challenge_id", challenges),
-            ],
-            Self::Steelman | Self::Reframing | Self::Final => Vec::new(),
-        }
-    }
-
-    /// The schema for what may be named here.
-    pub(super) fn schema(self, choices: &SchemaChoices) -> ReplySchema {
-        let mut json = self.base_schema();
-        for (property, values) in self.named(choices) {
-            if values.is_empty() {
-                remove(&mut json, property.split('/').next().unwrap_or_default());
-            } else if let Some(Value::Object(place)) = json.pointer_mut(&format!("/properties/{property}")) {
-                place.shift_remove("maxLength");
-                place.insert("enum".to_owned(), values.to_vec().into());
+    /// The schema in which each place, a pointer below `properties`, allows only these values. A field in which nothing can be named is left out.
+    pub(super) fn schema(self, choices: &[(&str, Vec<String>)]) -> Arc<ReplySchema> {
+        static SCHEMAS: LazyLock<ListedSchemas> = LazyLock::new(ListedSchemas::default);
+        let lists: Vec<&[String]> = choices.iter().map(|(_, values)| values.as_slice()).collect();
+        SCHEMAS.get(self.as_str(), &lists, || {
+            let mut schema = self.base_schema();
+            bound_texts(&mut schema.json);
+            for (property, values) in choices {
+                let place = schema.json.pointer_mut(&format!("/properties/{property}"));
+                if values.is_empty() {
+                    remove(&mut schema.json, property.split('/').next().unwrap_or_default());
+                } else if let Some(Value::Object(place)) = place {
+                    place.shift_remove("maxLength");
+                    place.insert("enum".to_owned(), values.to_vec().into());
+                }
             }
+            schema
+        })
+    }
+
+    fn base_schema(self) -> ReplySchema {
+        let name = self.as_str();
+        match self {
+            Self::Opening => schema_of::<OpeningStatement>(name),
+            Self::Examination => schema_of::<CrossExamination>(name),
+            Self::Response => schema_of::<RoundResponse>(name),
+            Self::Moderation => schema_of::<ModeratorReply>(name),
+            Self::Steelman => schema_of::<SteelmanCase>(name),
+            Self::SecondResponse => schema_of::<SecondResponse>(name),
+            Self::Reframing => schema_of::<ReframingAnswer>(name),
+            Self::Final => schema_of::<FinalStatement>(name),
+            Self::Conclusion => schema_of::<ModeratorConclusion>(name),
         }
-        if choices.has_claim {
-            withhold(&mut json, ChallengeStance::Answered.as_str());
-        }
-        ReplySchema { name: self.as_str().to_owned(), json }
     }
 }
 
-/// Takes a word out of every list of allowed values.
-fn withhold(schema: &mut Value, word: &str) {
-    match schema {
-        Value::Object(fields) => {
-            if let Some(Value::Array(words)) = fields.get_mut("enum") {
-                words.retain(|other| other != word);
-            }
-            fields.values_mut().for_each(|field| withhold(field, word));
-        }
-        Value::Array(entries) => entries.iter_mut().for_each(|entry| withhold(entry, word)),
-        _ => {}
+/// The schema of a second response to a challenge that is no question, so that `answered` is no stance on it.
+pub(super) fn without_answered(schema: &ReplySchema) -> Arc<ReplySchema> {
+    let mut json = schema.json.clone();
+    if let Some(Value::Array(stances)) = json.pointer_mut("/properties/stance/enum") {
+        stances.retain(|stance| stance != ChallengeStance::Answered.as_str());
     }
+    Arc::new(ReplySchema { name: schema.name.clone(), json })
 }
 
 /// Every text has a limit on its length.

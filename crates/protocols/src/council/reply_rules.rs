@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::log::{CouncilLog, has_words};
 use super::replies::{
-    CouncilVote, CrossExamination, FinalStatement, NewChallenge, OpeningStatement, ReframingAnswer,
-    ReplyForm, RoundResponse, SecondResponse, SteelmanCase,
+    CrossExamination, FinalStatement, NewChallenge, OpeningStatement, ReframingAnswer, ReplyForm,
+    RoundResponse, SecondResponse, SteelmanCase,
 };
 use super::{CouncilPhase, moderation, verdict};
 use crate::named_lists::name_key;
@@ -35,14 +35,13 @@ pub(super) fn check_reply(log: &CouncilLog<'_>, ask: &Ask, value: &Value) -> Res
             not_empty("final_position", &said.final_position)?;
             not_empty("key_argument", &said.key_argument)?;
             let before = log.standings().get(ask.seat.as_str()).map(|held| held.vote);
-            let unexplained = before.filter(|before| *before != said.vote && !has_words(&said.because));
-            let fault = |before: CouncilVote| {
-                format!(
+            match before.filter(|before| *before != said.vote && !has_words(&said.because)) {
+                None => Ok(()),
+                Some(before) => Err(ReplyFault::Unverified(format!(
                     "your provisional vote was {}, so `because` must say why you vote otherwise.",
                     before.as_str()
-                )
-            };
-            verified(&unexplained.map(fault).into_iter().collect::<Vec<_>>())
+                ))),
+            }
         }
         CouncilPhase::Conclude => verified(&verdict::verified_conclusion(log, &read(value)?).faults),
     }
@@ -82,16 +81,17 @@ impl ReplyRules<'_> {
             }
         }
         let round = self.log.debate.last_phase().map_or(0, |last| last.round);
-        let is_made_up =
-            |made: &&NewChallenge| !self.log.is_claim_of(&made.to, self.seat, round, &made.claim);
-        let faults = said.challenges.iter().filter(is_made_up).map(|made| {
+        let made_up = said
+            .challenges
+            .iter()
+            .filter(|made| !self.log.is_claim_of(&made.to, self.seat, round, &made.claim));
+        let faults: Vec<String> = made_up.map(|made| {
             format!(
                 "{} did not say {:?} word for word. Keep at least {CHALLENGES_MIN} challenges: only the quote does not count, and without \
                  one a challenge is put all the same, marked as not a quote.",
                 made.to, made.claim
             )
-        });
-        let faults: Vec<String> = faults.collect();
+        }).collect();
         verified(&faults)
     }
 
@@ -105,11 +105,9 @@ impl ReplyRules<'_> {
             not_empty("claim", &challenge.claim)?;
             not_empty("reason", &challenge.reason)?;
             not_empty("question", &challenge.question)?;
-            let is_same = |other: &NewChallenge| {
-                name_key(&other.to) == name_key(&challenge.to) && is_same_text(&other.claim, &challenge.claim)
-            };
-            if made.iter().take(place).any(is_same) {
-                let claim = &challenge.claim;
+            let (to, claim) = (name_key(&challenge.to), &challenge.claim);
+            let mut earlier = made.iter().take(place);
+            if earlier.any(|other| name_key(&other.to) == to && is_same_text(&other.claim, claim)) {
                 return Err(format!("`challenges` has {claim:?} twice: challenge distinct points"));
             }
         }

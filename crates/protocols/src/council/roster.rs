@@ -36,6 +36,14 @@ impl CouncilRole {
     }
 }
 
+/// What a roster file may say about a role.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RoleEntry {
+    charter: Option<String>,
+    needs_focus: Option<bool>,
+}
+
 fn built_in_roles() -> &'static [CouncilRole] {
     static ROLES: OnceLock<Vec<CouncilRole>> = OnceLock::new();
     ROLES.get_or_init(|| {
@@ -97,33 +105,16 @@ fn roles_of_file(files: &[BriefFile]) -> Result<Vec<CouncilRole>, Invalid> {
 fn role_of_entry(name: &str, value: &Value) -> Result<CouncilRole, String> {
     let name = one_line(name);
     check_name(&name)?;
-    let not_text = || format!("the charter of {name:?} must be text: say what the role stands for");
+    let entry = match value {
+        Value::Null => RoleEntry::default(),
+        Value::String(text) => RoleEntry { charter: Some(text.clone()), needs_focus: None },
+        fields => RoleEntry::deserialize(fields).map_err(|why| {
+            format!("the charter of {name:?} must be text, and its needs_focus true or false: {why}")
+        })?,
+    };
     let built_in = built_in_role(&name_key(&name));
-    let mut charter = built_in.map(|role| role.charter.clone()).unwrap_or_default();
-    let mut needs_focus = built_in.is_some_and(|role| role.needs_focus);
-    match value {
-        Value::Null => {}
-        Value::String(text) => charter.clone_from(text),
-        Value::Object(fields) => {
-            let unknown = fields.keys().find(|key| !matches!(key.as_str(), "charter" | "needs_focus"));
-            if let Some(unknown) = unknown {
-                return Err(format!(
-                    "{name:?} has a field {unknown:?}; a role has name, charter and needs_focus"
-                ));
-            }
-            match fields.get("charter") {
-                None | Some(Value::Null) => {}
-                Some(Value::String(text)) => charter.clone_from(text),
-                Some(_) => return Err(not_text()),
-            }
-            match fields.get("needs_focus") {
-                None => {}
-                Some(Value::Bool(needs)) => needs_focus = *needs,
-                Some(_) => return Err(format!("needs_focus of {name:?} must be true or false")),
-            }
-        }
-        _ => return Err(not_text()),
-    }
+    let charter = entry.charter.or_else(|| Some(built_in?.charter.clone())).unwrap_or_default();
+    let needs_focus = entry.needs_focus.unwrap_or_else(|| built_in.is_some_and(|role| role.needs_focus));
     match charter.trim() {
         "" => Err(format!(
             "the charter of {name:?} is empty: say in a sentence or two what the role stands for"

@@ -3,12 +3,13 @@
 use agon_core::simulation::{SimulatedAsk, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup};
 use agon_core::{Headline, Invalid, SeatPosition};
 use serde::Serialize;
+use serde_json::json;
 
 use super::CouncilPhase;
 use super::replies::{
     ChallengeResponse, ChallengeStance, CouncilConfidence, CouncilVote, CrossExamination, FinalStatement,
-    ModeratorConclusion, ModeratorReply, NewChallenge, OpeningQuestion, OpeningStatement, ReframingAnswer,
-    ReplyForm, RoundResponse, SecondResponse, SteelmanCase,
+    ModeratorConclusion, ModeratorReply, NewChallenge, OpeningQuestion, OpeningStatement, ReplyForm,
+    RoundResponse,
 };
 
 #[derive(Debug)]
@@ -62,10 +63,7 @@ fn side_of_vote(name: &str) -> Option<SimulatedSide> {
 }
 
 fn vote_for(side: SimulatedSide) -> CouncilVote {
-    match side {
-        SimulatedSide::Yes => CouncilVote::Proceed,
-        SimulatedSide::No => CouncilVote::DoNotProceed,
-    }
+    if matches!(side, SimulatedSide::Yes) { CouncilVote::Proceed } else { CouncilVote::DoNotProceed }
 }
 
 fn confidence(seat: &dyn SimulatedSeat) -> CouncilConfidence {
@@ -139,20 +137,13 @@ fn response(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<RoundRes
 fn intervention(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
     let name = ask.schema?.name.as_str();
     match ReplyForm::ALL.into_iter().find(|form| form.as_str() == name)? {
-        ReplyForm::Steelman => {
-            let counter_argument = "It could be otherwise.".to_owned();
-            written(&SteelmanCase { counter_argument, ..SteelmanCase::default() })
-        }
-        ReplyForm::SecondResponse => written(&SecondResponse {
-            challenge_id: ask.allowed_words("/properties/challenge_id").into_iter().next()?,
-            stance: Some(ChallengeStance::Disagree),
-            response: format!("It rests on {}.", seat.current_side()?.citation()),
-            ..SecondResponse::default()
-        }),
-        ReplyForm::Reframing => {
-            let effect = "It changes nothing.".to_owned();
-            written(&ReframingAnswer { effect, ..ReframingAnswer::default() })
-        }
+        ReplyForm::Steelman => written(&json!({"counter_argument": "It could be otherwise."})),
+        ReplyForm::SecondResponse => written(&json!({
+            "challenge_id": ask.allowed_words("/properties/challenge_id").first()?,
+            "stance": ChallengeStance::Disagree,
+            "response": format!("It rests on {}.", seat.current_side()?.citation()),
+        })),
+        ReplyForm::Reframing => written(&json!({"effect": "It changes nothing."})),
         _ => None,
     }
 }

@@ -9,17 +9,12 @@ use super::log::{
     Challenge, ChallengeFate, ChallengeViolation, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage,
     has_words, texts_of,
 };
-use super::minutes::RoundNotes;
 use super::moderation::{self, ModeratorIntervention, SharedPoint};
 use super::replies::{
     ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, FinalStatement, MergedTerms,
     ModeratorConclusion, RiskProbability, RiskSeverity, StatedRisk,
 };
 use crate::quotes::is_same_text;
-
-/// "consensus points (60% and more)".
-const CONSENSUS_SHARE_MIN: f64 = 0.6;
-const TOLERANCE: f64 = 1e-9;
 
 /// The verdict of `council`, as it is in the outcome. Councillors are named by their ids.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,18 +50,17 @@ pub(super) struct CouncilVerdict {
     pub(super) economy: bool,
 }
 
-/// Why a verdict cannot have the confidence HIGH.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ConfidenceCap {
-    ModeratorAbsent,
-    ChallengeOpen,
-    NoMessages,
-    LowConfidence,
-    CutShort,
-    #[serde(rename = "not_over_75_percent")]
-    NotOver75Percent,
-    LateVoteChange,
+super::wire_words! {
+    /// Why a verdict cannot have the confidence HIGH.
+    enum ConfidenceCap {
+        ModeratorAbsent = "moderator_absent",
+        ChallengeOpen = "challenge_open",
+        NoMessages = "no_messages",
+        LowConfidence = "low_confidence",
+        CutShort = "cut_short",
+        NotOver75Percent = "not_over_75_percent",
+        LateVoteChange = "late_vote_change",
+    }
 }
 
 impl ConfidenceCap {
@@ -113,15 +107,7 @@ pub(super) struct VoteCondition {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ConditionConflict {
     pub(super) stated: Vec<CouncillorQuote>,
-    why: String,
-}
-
-impl ConditionConflict {
-    pub(super) fn words(&self, log: &CouncilLog<'_>) -> String {
-        let stated =
-            self.stated.iter().map(|said| format!("{}: \"{}\"", log.name(&said.councillor), said.quote));
-        format!("{} - {}", stated.collect::<Vec<_>>().join(" / "), self.why)
-    }
+    pub(super) why: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -218,25 +204,24 @@ pub(super) fn is_over_75_percent(votes: &[CouncilVote], seated: usize) -> bool {
 fn confidence_caps(log: &CouncilLog<'_>) -> Vec<ConfidenceCap> {
     let standings = log.standings();
     let low = standings.values().filter(|held| held.confidence == CouncilConfidence::Low).count();
+    let last_round = log.rounds.last();
+    let is_late_in_round =
+        last_round.is_some_and(|last| last.after.keys().any(|seat| last.is_vote_changed(seat)));
+    let is_late = |(seat, last): (&&str, &FinalStatement)| {
+        standings.get(*seat).is_none_or(|held| held.vote != last.vote)
+    };
+    let is_moderator_absent = log.debate.absences().any(|(_, ask, ..)| ask.seat == "moderator");
     let is_settled = |put: &Challenge| put.fate == ChallengeFate::Answered;
     let caps = [
-        (log.was_moderator_absent(), ConfidenceCap::ModeratorAbsent),
+        (is_moderator_absent, ConfidenceCap::ModeratorAbsent),
         (!log.challenges.iter().all(is_settled), ConfidenceCap::ChallengeOpen),
         (!log.options.economy && log.messages.is_empty(), ConfidenceCap::NoMessages),
         (low * 2 >= standings.len(), ConfidenceCap::LowConfidence),
         (log.was_cut(), ConfidenceCap::CutShort),
         (!is_over_75_percent(&log.votes(), log.members.len()), ConfidenceCap::NotOver75Percent),
-        (is_vote_late(log), ConfidenceCap::LateVoteChange),
+        (is_late_in_round || log.finals.iter().any(is_late), ConfidenceCap::LateVoteChange),
     ];
     caps.into_iter().filter(|(holds, _)| *holds).map(|(_, cap)| cap).collect()
-}
-
-/// Whether a vote changed in the last round, or after it.
-fn is_vote_late(log: &CouncilLog<'_>) -> bool {
-    let in_round =
-        log.rounds.last().is_some_and(|last| last.after.keys().any(|seat| last.is_vote_changed(seat)));
-    let provisional = |seat: &str| log.standings().get(seat).map(|held| held.vote);
-    in_round || log.finals.iter().any(|(seat, last)| provisional(seat) != Some(last.vote))
 }
 
 /// The moderator's conclusion, as far as it verifies.
@@ -255,18 +240,14 @@ pub(super) struct VerifiedConclusion {
 pub(super) fn verified_conclusion(log: &CouncilLog<'_>, said: &ModeratorConclusion) -> VerifiedConclusion {
     let mut found = VerifiedConclusion { facts_needed: texts_of(&said.facts_needed), ..Default::default() };
     for member in &said.quotes {
-        let Some((seat, last)) =
-            log.seat_named(&member.councillor).and_then(|seat| log.finals.get_key_value(seat))
-        else {
-            continue;
-        };
+        let Some(seat) = log.seat_named(&member.councillor) else { continue };
+        let Some(last) = log.finals.get(seat) else { continue };
         let quote = member.quote.trim();
-        match own_words(last).any(|text| log.texts.is_quoted(quote, text)) {
-            true => found.quotes.push(CouncillorQuote::new(seat, quote)),
-            false => found.faults.push(format!(
-                "{} did not say {quote:?} in the final statement, word for word.",
-                log.name(seat)
-            )),
+        if own_words(last).any(|text| log.texts.is_quoted(quote, text)) {
+            found.quotes.push(CouncillorQuote::new(seat, quote));
+        } else {
+            let name = log.name(seat);
+            found.faults.push(format!("{name} did not say {quote:?} in the final statement, word for word."));
         }
     }
     found.quotes.sort_by_key(|said| log.finals.get_index_of(said.councillor.as_str()));
@@ -274,33 +255,48 @@ pub(super) fn verified_conclusion(log: &CouncilLog<'_>, said: &ModeratorConclusi
     match (has_words(&said.agreed), is_shown) {
         (true, true) => found.agreed = Some(said.agreed.trim().to_owned()),
         (true, false) => {
-            found.faults.push("`agreed` needs a quote of more than half of those who voted.".to_owned())
+            let note = "`agreed` needs a quote of more than half of those who voted.";
+            found.faults.push(note.to_owned());
         }
         (false, _) => {}
     }
-    let terms: Vec<StatedTerm<'_>> = stated_conditions(log).into_iter().chain(stated_risks(log)).collect();
-    let kind = |id: &String| terms.iter().find(|term| term.id == *id).map(StatedTerm::kind);
-    let mut used: Vec<String> = Vec::new();
-    for group in &said.merged {
-        let mut ids: Vec<String> = group.ids.iter().map(|id| id.trim().to_uppercase()).collect();
-        ids.sort();
-        ids.dedup();
-        let first = ids.first().and_then(kind);
-        let is_one_kind = first.is_some() && ids.iter().all(|id| kind(id) == first);
-        if ids.len() < 2 || !is_one_kind || !has_words(&group.text) || ids.iter().any(|id| used.contains(id))
-        {
-            let ids = group.ids.join(", ");
-            found.faults.push(format!("`merged` cannot join {ids}: name at least two risks, two conditions for going ahead, or two for a new vote, each in one entry only."));
-            continue;
-        }
-        used.extend(ids.iter().cloned());
-        found.merged.push(MergedTerms { ids, text: group.text.trim().to_owned() });
-    }
+    found.merged = verified_merges(log, said, &mut found.faults);
     found.conflicts = verified_conflicts(log, said, &mut found.faults);
     let last = log.options.rounds + 1;
     // Answers that are already known as evaded are not judged again.
     if log.conclusion.is_none() {
         moderation::verified_evasions(log, last, &said.evasions, &mut found.faults);
+    }
+    found
+}
+
+/// At least two terms of one kind with these ids; `None` if they are anything else.
+fn terms_of_one_kind<'l>(terms: &[StatedTerm<'l>], ids: &[String]) -> Option<Vec<StatedTerm<'l>>> {
+    let is_named = |term: &&StatedTerm<'_>| ids.iter().any(|id| is_same_text(id, &term.id));
+    let named: Vec<StatedTerm<'l>> = terms.iter().filter(is_named).cloned().collect();
+    let is_known = |id: &String| named.iter().any(|term| is_same_text(id, &term.id));
+    let is_one_kind = named.iter().zip(named.iter().skip(1)).all(|(one, other)| one.kind() == other.kind());
+    (named.len() > 1 && is_one_kind && ids.iter().all(is_known)).then_some(named)
+}
+
+/// The groups of at least two terms of one kind, each term in one group only.
+fn verified_merges(
+    log: &CouncilLog<'_>,
+    said: &ModeratorConclusion,
+    faults: &mut Vec<String>,
+) -> Vec<MergedTerms> {
+    let terms = [stated_conditions(log), stated_risks(log)].concat();
+    let mut found: Vec<MergedTerms> = Vec::new();
+    for group in &said.merged {
+        let ids = terms_of_one_kind(&terms, &group.ids).unwrap_or_default().into_iter().map(|term| term.id);
+        let ids: Vec<String> = ids.collect();
+        let is_used = found.iter().any(|other| other.ids.iter().any(|id| ids.contains(id)));
+        if ids.is_empty() || is_used || !has_words(&group.text) {
+            let ids = group.ids.join(", ");
+            faults.push(format!("`merged` cannot join {ids}: name at least two risks, two conditions for going ahead, or two for a new vote, each in one entry only."));
+            continue;
+        }
+        found.push(MergedTerms { ids, text: group.text.trim().to_owned() });
     }
     found
 }
@@ -313,19 +309,15 @@ fn verified_conflicts(
 ) -> Vec<ConditionConflict> {
     let (terms, mut found) = (stated_conditions(log), Vec::new());
     for conflict in &said.conflicts {
-        let is_named = |term: &&StatedTerm<'_>| conflict.ids.iter().any(|id| is_same_text(id, &term.id));
-        let named: Vec<StatedTerm<'_>> = terms.iter().filter(is_named).cloned().collect();
-        let stated = words_of(&named);
-        let is_one_kind = named.iter().all(|term| Some(term.kind()) == named.first().map(StatedTerm::kind));
-        let is_known = named.len() == conflict.ids.len() && has_words(&conflict.why);
-        match is_known && is_one_kind && councillors_of(&stated).len() > 1 {
-            true => found.push(ConditionConflict { stated, why: conflict.why.trim().to_owned() }),
-            false => faults.push(format!(
-                "`conflicts` cannot name {}: name conditions of one kind, of at least two councillors, and say why they exclude each \
-                 other.",
-                conflict.ids.join(", ")
-            )),
+        let stated = words_of(&terms_of_one_kind(&terms, &conflict.ids).unwrap_or_default());
+        if councillors_of(&stated).len() > 1 && has_words(&conflict.why) {
+            found.push(ConditionConflict { stated, why: conflict.why.trim().to_owned() });
+            continue;
         }
+        faults.push(format!(
+            "`conflicts` cannot name {}: name conditions of one kind, of at least two councillors, and say why they exclude each other.",
+            conflict.ids.join(", ")
+        ));
     }
     found
 }
@@ -336,13 +328,14 @@ fn own_words(last: &FinalStatement) -> impl Iterator<Item = &str> {
     words.into_iter().chain(&last.conditions).map(String::as_str)
 }
 
-/// A condition or a risk of a councillor: its id, as the moderator is shown it, and its place in the councillor's list.
+/// A condition or a risk of a councillor, with the id under which the moderator is shown it.
 #[derive(Debug, Clone)]
 pub(super) struct StatedTerm<'l> {
     pub(super) id: String,
     pub(super) seat: &'l str,
     pub(super) text: &'l str,
-    place: usize,
+    /// The risk as its councillor stated it; `None` for a condition.
+    pub(super) risk: Option<&'l StatedRisk>,
     /// Whether the councillor voted to go ahead.
     in_favour: bool,
 }
@@ -351,30 +344,23 @@ impl StatedTerm<'_> {
     /// Terms of different kinds are never one. What must be so before a new vote is no condition for going ahead; a risk is a risk for
     /// both sides.
     fn kind(&self) -> Option<bool> {
-        self.id.starts_with('D').then_some(self.in_favour)
-    }
-
-    /// The risk as its councillor stated it; `None` for a condition.
-    pub(super) fn stated_risk<'r>(&self, log: &'r CouncilLog<'_>) -> Option<&'r StatedRisk> {
-        log.finals.get(self.seat)?.risks.get(self.place).filter(|stated| stated.risk.trim() == self.text)
+        self.risk.is_none().then_some(self.in_favour)
     }
 }
+
+/// A condition's or risk's text, with the risk.
+type TermText<'l> = (&'l String, Option<&'l StatedRisk>);
 
 fn stated_terms<'l>(
     log: &'l CouncilLog<'_>,
     letter: &str,
-    texts: fn(&FinalStatement) -> Vec<&str>,
+    texts: fn(&'l FinalStatement) -> Vec<TermText<'l>>,
 ) -> Vec<StatedTerm<'l>> {
     let mut terms = Vec::new();
     for (seat, last) in &log.finals {
-        for (place, text) in texts(last).into_iter().enumerate().filter(|(_, text)| has_words(text)) {
-            terms.push(StatedTerm {
-                id: format!("{letter}{}", terms.len() + 1),
-                seat,
-                text: text.trim(),
-                place,
-                in_favour: last.vote.is_in_favour(),
-            });
+        for (text, risk) in texts(last).into_iter().filter(|(text, _)| has_words(text)) {
+            let (id, in_favour) = (format!("{letter}{}", terms.len() + 1), last.vote.is_in_favour());
+            terms.push(StatedTerm { id, seat, text: text.trim(), risk, in_favour });
         }
     }
     terms
@@ -382,12 +368,12 @@ fn stated_terms<'l>(
 
 /// The conditions of all final statements, `D1` and so on.
 pub(super) fn stated_conditions<'l>(log: &'l CouncilLog<'_>) -> Vec<StatedTerm<'l>> {
-    stated_terms(log, "D", |last| last.conditions.iter().map(String::as_str).collect())
+    stated_terms(log, "D", |last| last.conditions.iter().map(|text| (text, None)).collect())
 }
 
 /// The risks of all final statements, `R1` and so on.
 pub(super) fn stated_risks<'l>(log: &'l CouncilLog<'_>) -> Vec<StatedTerm<'l>> {
-    stated_terms(log, "R", |last| last.risks.iter().map(|stated| stated.risk.as_str()).collect())
+    stated_terms(log, "R", |last| last.risks.iter().map(|stated| (&stated.risk, Some(stated))).collect())
 }
 
 /// Terms of one kind that say the same: equal texts, and those that the moderator merged. Each group has its text and its terms.
@@ -442,25 +428,24 @@ fn conditions(
 
 /// Each risk once, as severe as anybody sees it, the most severe first.
 fn risk_matrix(log: &CouncilLog<'_>, merged: &[MergedTerms]) -> Vec<RiskEntry> {
-    let mut entries = Vec::new();
-    for (risk, terms) in merged_terms(stated_risks(log), merged) {
-        let stated: Vec<_> = terms.iter().filter_map(|term| term.stated_risk(log)).collect();
+    let entries = merged_terms(stated_risks(log), merged).into_iter().map(|(risk, terms)| {
+        let (risks, stated) = (terms.iter().filter_map(|term| term.risk), words_of(&terms));
         let mut mitigations: Vec<&str> = Vec::new();
-        for text in stated.iter().map(|stated| stated.mitigation.trim()).filter(|text| has_words(text)) {
+        for text in risks.clone().map(|risk| risk.mitigation.trim()).filter(|text| has_words(text)) {
             if mitigations.iter().all(|other| !is_same_text(other, text)) {
                 mitigations.push(text);
             }
         }
-        let words = words_of(&terms);
-        entries.push(RiskEntry {
+        RiskEntry {
             risk,
-            severity: stated.iter().map(|stated| stated.severity).max().unwrap_or(RiskSeverity::Low),
-            probability: stated.iter().map(|stated| stated.probability).max().unwrap_or(RiskProbability::Low),
+            severity: risks.clone().map(|risk| risk.severity).max().unwrap_or(RiskSeverity::Low),
+            probability: risks.map(|risk| risk.probability).max().unwrap_or(RiskProbability::Low),
             mitigation: mitigations.join(" / "),
-            councillors: councillors_of(&words),
-            stated: words,
-        });
-    }
+            councillors: councillors_of(&stated),
+            stated,
+        }
+    });
+    let mut entries: Vec<RiskEntry> = entries.collect();
     entries.sort_by_key(|entry| std::cmp::Reverse((entry.severity, entry.probability)));
     entries
 }
@@ -530,57 +515,51 @@ fn shared_points<'l>(log: &'l CouncilLog<'_>) -> &'l [SharedPoint] {
     last.map_or(&[], |round| &round.findings.shared_points)
 }
 
-/// The share of the council that shares a point.
-fn share(log: &CouncilLog<'_>, point: &SharedPoint) -> f64 {
-    point.members.len() as f64 / log.active.len().max(1) as f64
-}
-
+/// "consensus points (60% and more)".
 fn is_consensus(log: &CouncilLog<'_>, point: &SharedPoint) -> bool {
-    share(log, point) >= CONSENSUS_SHARE_MIN - TOLERANCE
+    5 * point.members.len() >= 3 * log.active.len()
 }
 
 /// What 60% or more share, with the words that show it.
 pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
     let points = shared_points(log).iter().filter(|point| is_consensus(log, point));
-    let records = points.map(|point| ConsensusPoint {
+    let points = points.map(|point| ConsensusPoint {
         point: point.point.clone(),
         councillors: point.holders().map(str::to_owned).collect(),
-        share: share(log, point),
+        share: point.members.len() as f64 / log.active.len().max(1) as f64,
         challenged: point.challenged,
         challenged_by: point.challenged_by.clone(),
         quotes: point.members.clone(),
     });
-    records.collect()
+    points.collect()
 }
 
 /// Both sides of every challenge that was answered with a no, and of every challenged point that too few share for a consensus.
-pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
-    let side = |councillors: &[&str], view: String| DisagreementSide {
-        councillors: councillors.iter().map(|seat| (*seat).to_owned()).collect(),
-        view,
+fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
+    let side = |seats: &[&str], view: &str| {
+        let councillors = seats.iter().map(|seat| (*seat).to_owned()).collect();
+        DisagreementSide { councillors, view: view.to_owned() }
     };
     let is_refused = |put: &&Challenge| {
         put.fate == ChallengeFate::Answered && put.stance == Some(ChallengeStance::Disagree)
     };
-    let refused = log.challenges.iter().filter(is_refused).map(|put| CouncilDisagreement {
+    let refused = log.challenges.iter().filter(is_refused).map(|put| {
+        let response = put.response.as_deref().unwrap_or_default();
+        let sides = [(&put.from, put.reason.as_str()), (&put.to, response)].into_iter();
+        let sides = sides.filter(|(_, view)| has_words(view)).map(|(seat, view)| side(&[seat], view));
         // The claim may be undisputed: what was asked about it is in dispute.
-        point: put.question.clone(),
-        challenge_id: Some(put.id.clone()),
-        sides: [(&put.from, put.reason.clone()), (&put.to, put.response.clone().unwrap_or_default())]
-            .into_iter()
-            .filter(|(_, view)| has_words(view))
-            .map(|(seat, view)| side(&[seat], view))
-            .collect(),
+        let (point, challenge_id) = (put.question.clone(), Some(put.id.clone()));
+        CouncilDisagreement { point, challenge_id, sides: sides.collect() }
     });
     let is_contested = |point: &&SharedPoint| !point.challenged_by.is_empty() && !is_consensus(log, point);
     let contested = shared_points(log).iter().filter(is_contested).map(|point| {
         let with: Vec<&str> = point.holders().collect();
         let quotes: Vec<&str> = point.members.iter().map(|said| said.quote.as_str()).collect();
-        let against = point.challenged_by.iter().filter_map(|id| log.challenge(id)).map(|put| {
-            let view = if has_words(&put.reason) { &put.reason } else { &put.question };
-            side(&[&put.from], view.clone())
-        });
-        let sides = std::iter::once(side(&with, quotes.join(" / "))).chain(against).collect();
+        let against =
+            point.challenged_by.iter().filter_map(|id| log.challenge(id)).map(|put| {
+                side(&[&put.from], if has_words(&put.reason) { &put.reason } else { &put.question })
+            });
+        let sides = std::iter::once(side(&with, &quotes.join(" / "))).chain(against).collect();
         CouncilDisagreement { point: point.point.clone(), challenge_id: None, sides }
     });
     refused.chain(contested).collect()
@@ -588,25 +567,23 @@ pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
 
 /// The challenges and questions that nobody will answer any more.
 fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
-    let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
-    let records = open.map(|challenge| OpenQuestion {
-        challenge_id: challenge.id.clone(),
-        from: challenge.from.clone(),
-        to: challenge.to.clone(),
-        claim: challenge.claim.clone(),
-        question: challenge.question.clone(),
-        why: if !log.active.contains(&challenge.to.as_str()) {
-            "the councillor who was asked gave no opening and took no part".to_owned()
-        } else if !challenge.absent_in.is_empty() {
-            "the councillor who was asked was absent".to_owned()
-        } else {
-            "the debate was cut short before it could be answered".to_owned()
+    let open = log.challenges.iter().filter(|put| put.fate == ChallengeFate::Open);
+    let questions = open.map(|put| OpenQuestion {
+        challenge_id: put.id.clone(),
+        from: put.from.clone(),
+        to: put.to.clone(),
+        claim: put.claim.clone(),
+        question: put.question.clone(),
+        why: match (log.active.contains(&put.to.as_str()), put.absent_in.is_empty()) {
+            (false, _) => "the councillor who was asked gave no opening and took no part".to_owned(),
+            (true, false) => "the councillor who was asked was absent".to_owned(),
+            (true, true) => "the debate was cut short before it could be answered".to_owned(),
         },
     });
-    records.collect()
+    questions.collect()
 }
 
-/// The seed's debate log of a round, and what was shown as it ended.
+/// The seed's debate log of a round, and what was found in it.
 fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Value {
     let standings = round.after.iter();
     let debate_log: Map<String, Value> = standings
@@ -617,7 +594,6 @@ fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Value {
         "complete": round.is_over,
         "debate_log": debate_log,
         "findings": round.findings,
-        "summary": RoundNotes::new(log, round),
     })
 }
 
@@ -642,7 +618,7 @@ fn councillor_record(
         "confidence": held.confidence,
         "vote": held.vote,
         "changed": if held.changed { format!("yes: {}", held.because) } else { "no".to_owned() },
-        "present": round.is_present(seat),
+        "present": round.responded.contains_key(seat),
         "peer_exchanges": exchanges.collect::<Vec<_>>(),
     })
 }

@@ -35,7 +35,6 @@ fn an_absent_councillor_keeps_its_position_and_is_asked_again() {
     assert_eq!((&steps[1]["carried"], &steps[1]["position"]), (&json!(true), &steps[0]["position"]));
     assert_eq!(steps[2]["carried"], false);
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "round 1, respond: absent, so the last position counts: Critic"));
 }
 
 /// "A councillor without an opening takes no part"; "fewer votes than seated at most MEDIUM".
@@ -98,7 +97,6 @@ fn fewer_than_two_votes_decide_nothing() {
         assert_eq!(one.verdict[field], Value::Null, "{field}");
     }
     assert_eq!((one.verdict["votes"].as_array().unwrap().len(), one.rounds_completed), (1, 2));
-    assert!(warned(&one, "fewer than 2 councillors voted, so nothing is decided"));
     assert!(warned(&one, "did not vote: Critic, Pragmatist, Innovator"));
     assert_eq!(one.dissent.len(), 4, "no opening is lost");
     let two = voted(2);

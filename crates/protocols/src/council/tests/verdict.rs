@@ -277,16 +277,10 @@ fn conditions_that_exclude_each_other_are_named() {
         });
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!(warned(outcome, "`conflicts` cannot name"), !is_named, "{ids} {why}");
-        let words = "Critic: \"The date stands\" / Innovator: \"The date moves\" - One date cannot be both.";
-        let minutes = format!("**Conditions That Exclude Each Other:**\n\n- {words}\n");
-        assert_eq!(session(&debate).contains(&minutes), is_named, "{ids} {why}");
         let conditions =
-            view(&debate).outline.answer.into_iter().find(|section| section.title == "Conditions");
-        assert_eq!(
-            format!("{conditions:?}").contains("The date moves\\\" - One date"),
-            is_named,
-            "{ids} {why}"
-        );
+            view(&debate).outline.answer.into_iter().find(|section| section.title == "Conditions").unwrap();
+        let words = "Critic: \\\"The date stands\\\" / Innovator: \\\"The date moves\\\"";
+        assert_eq!(format!("{conditions:?}").contains(words), is_named, "{ids} {why}");
     }
 }
 
