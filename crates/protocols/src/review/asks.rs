@@ -35,8 +35,10 @@ impl<'a> ReviewAsks<'a> {
 
     /// The explorers of every judge look around, each in its own part of the packet.
     pub(super) fn explorations(&self) -> Result<Step, Corrupt> {
-        let (file, schema) = ("review/explore.hbs", Arc::new(schema_of::<ExplorerReport>("exploration")));
-        let shared = self.prompts.shared(file, &json!({}))?;
+        let file = "review/explore.hbs";
+        let (shared, schema) =
+            (self.prompts.shared(file, &json!({}))?, schema_of::<ExplorerReport>("exploration"));
+        let schema = Arc::new(schema);
         let parts = packet::parts(self.log.brief(), self.log.options.explorers);
         let mut asks = Vec::new();
         for judge in &self.log.judges {
@@ -106,10 +108,9 @@ impl<'a> ReviewAsks<'a> {
     fn second_round_context(&self, judge: &ReviewJudge<'_>) -> Result<Value, Corrupt> {
         let mut others = Vec::new();
         for other in self.others(judge) {
-            let raised: Vec<&RaisedFinding> = self.log.shown_findings(other, true).collect();
-            let full = serde_json::to_string_pretty(&shown_answer(self.log, other, &raised))?;
-            let name = other.seat.id.as_str();
-            let ids: Vec<String> = raised.iter().map(|raised| format!("[{}]", raised.id)).collect();
+            let full = serde_json::to_string_pretty(&shown_answer(self.log, other))?;
+            let (name, raised) = (other.seat.id.as_str(), self.log.shown_findings(other, true));
+            let ids: Vec<String> = raised.map(|raised| format!("[{}]", raised.id)).collect();
             let verdict = self.quoted.quote(name, &full);
             others.push(json!({"judge": name, "ids": ids.join(", "), "verdict": verdict}));
         }

@@ -77,10 +77,10 @@ pub(super) fn is_id(said: &str, id: &str) -> bool {
 /// The rules of a first verdict that its schema cannot express.
 pub(super) fn check_first_verdict(first: &FirstVerdict) -> Result<(), ReplyFault> {
     check_descriptions(&first.findings)?;
-    match first.verdict != JudgeVerdict::Pass && first.findings.is_empty() {
-        true => Err(ReplyFault::Unverified(no_finding(first.verdict))),
-        false => Ok(()),
+    if first.verdict == JudgeVerdict::Pass || !first.findings.is_empty() {
+        return Ok(());
     }
+    Err(ReplyFault::Unverified(no_finding(first.verdict)))
 }
 
 /// The rules of a second verdict that its schema cannot express.

@@ -65,31 +65,7 @@ impl RaisedFinding {
     }
 }
 
-impl<'a> ReviewJudge<'a> {
-    fn read(
-        debate: &'a Debate,
-        options: &ReviewOptions,
-        seat: &'a Seat,
-        perspective: Option<JudgePerspective>,
-    ) -> Result<Self, Corrupt> {
-        let value = |phase: ReviewPhase| reply_in(debate, phase, &seat.id).and_then(Reply::value);
-        let answer = value(ReviewPhase::FirstVerdict);
-        let first = answer.filter(|_| options.is_validation()).map(FirstVerdict::deserialize).transpose()?;
-        let second = value(ReviewPhase::SecondVerdict).map(SecondVerdict::deserialize).transpose()?;
-        Ok(Self {
-            seat,
-            mixed: seat.role == "mixed_judge",
-            perspective,
-            vendor: vendor_that_spoke(debate, seat),
-            answer,
-            first,
-            restated: value(ReviewPhase::Restate).is_some(),
-            second,
-            evidence: None,
-            is_reverted: false,
-        })
-    }
-
+impl ReviewJudge<'_> {
     pub(super) fn first_verdict(&self) -> Option<JudgeVerdict> {
         Some(self.first.as_ref()?.verdict)
     }
@@ -172,8 +148,22 @@ impl<'a> ReviewLog<'a> {
         let mut judges = Vec::new();
         for role in ["judge", "mixed_judge"] {
             for (place, seat) in brief.seats_of(role).enumerate() {
-                let perspective = seats::perspective_at(&options, &perspectives, place, seated);
-                judges.push(ReviewJudge::read(debate, &options, seat, perspective)?);
+                let value = |phase: ReviewPhase| reply_in(debate, phase, &seat.id).and_then(Reply::value);
+                let answer = value(ReviewPhase::FirstVerdict);
+                let verdict = answer.filter(|_| options.is_validation());
+                let second = value(ReviewPhase::SecondVerdict);
+                judges.push(ReviewJudge {
+                    seat,
+                    mixed: role == "mixed_judge",
+                    perspective: seats::perspective_at(&options, &perspectives, place, seated),
+                    vendor: vendor_that_spoke(debate, seat),
+                    answer,
+                    first: verdict.map(FirstVerdict::deserialize).transpose()?,
+                    restated: value(ReviewPhase::Restate).is_some(),
+                    second: second.map(SecondVerdict::deserialize).transpose()?,
+                    evidence: None,
+                    is_reverted: false,
+                });
             }
         }
         let findings = raised_findings(&judges);

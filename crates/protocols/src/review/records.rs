@@ -129,9 +129,12 @@ pub(super) fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: 
             Some(_) => GateRuling::Warned,
         },
         verdict: decided.map(|ruling| ruling.as_str().to_owned()),
-        meaning: match decided {
-            Some(ruling) => meaning(log, judged, ruling),
-            None => format!("There is no verdict: {}.", why_undecided(log, judged)),
+        meaning: match (decided, outcome) {
+            (Some(ruling), _) => meaning(log, judged, ruling),
+            (None, None) => "There is no verdict: the review has not ended.".to_owned(),
+            (None, Some(_)) => {
+                format!("There is no verdict: {}.", judged.quorum.sentence(judged.judges.len()))
+            }
         },
         target: verdict.target.clone(),
         path: verdict.paths.first().cloned(),
@@ -147,11 +150,8 @@ fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: ReviewRuling) -> 
     let verdicts = [Some(JudgeVerdict::Fail), Some(JudgeVerdict::Warn), Some(JudgeVerdict::Pass), None];
     let said = verdicts.into_iter().filter_map(|verdict| {
         let who = judged.judges.iter().filter(|judge| judge.verdict == verdict);
-        let name = |judge: &JudgeRecord| match judge.reverted {
-            true => format!("{} (reverted to R1)", judge.judge),
-            false => judge.judge.clone(),
-        };
-        let who: Vec<String> = who.map(name).collect();
+        let reverted = |judge: &JudgeRecord| if judge.reverted { " (reverted to R1)" } else { "" };
+        let who: Vec<String> = who.map(|judge| format!("{}{}", judge.judge, reverted(judge))).collect();
         let s = if who.len() == 1 { "s" } else { "" };
         let what = verdict.map_or("gave no verdict".to_owned(), |said| format!("say{s} {}", said.as_str()));
         (!who.is_empty()).then(|| format!("{} {what}", joined(&who)))
@@ -173,14 +173,6 @@ fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: ReviewRuling) -> 
         _ => String::new(),
     };
     format!("{}.{rule}", said.join("; "))
-}
-
-fn why_undecided(log: &ReviewLog<'_>, judged: &JudgedResult) -> String {
-    match log.survivors().next() {
-        _ if log.debate.outcome.is_none() => "the review has not ended".to_owned(),
-        None => "no judge gave one".to_owned(),
-        Some(_) => judged.quorum.sentence(judged.judges.len()),
-    }
 }
 
 fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {

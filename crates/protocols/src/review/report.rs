@@ -57,15 +57,14 @@ fn citable(raised: &RaisedFinding) -> CitableText {
 }
 
 fn ballot(judge: &ReviewJudge<'_>) -> Option<Ballot> {
-    let answer = judge.first.as_ref()?.verdict.as_str().to_owned();
-    Some(Ballot { seat: judge.seat.id.clone(), answer, stands_alone: true })
+    let (seat, answer) = (judge.seat.id.clone(), judge.first_verdict()?.as_str().to_owned());
+    Some(Ballot { seat, answer, stands_alone: true })
 }
 
 fn vote(judge: &ReviewJudge<'_>) -> Option<SeatVote> {
     let (_, counted) = judge.counted()?;
-    let confidence = Some(counted.confidence.as_str().to_owned());
-    let (seat, vote) = (judge.seat.id.clone(), counted.verdict.as_str().to_owned());
-    Some(SeatVote { seat, label: None, vote, confidence })
+    let (vote, confidence) = (counted.verdict.as_str().to_owned(), counted.confidence.as_str().to_owned());
+    Some(SeatVote { seat: judge.seat.id.clone(), label: None, vote, confidence: Some(confidence) })
 }
 
 fn headline(log: &ReviewLog<'_>, gate: Option<&GateReport>) -> Headline {
@@ -127,13 +126,12 @@ fn finding_list(log: &ReviewLog<'_>, judged: &JudgedResult) -> Option<ReportSect
 
 /// A finding as each judge reported it, in the words of its most severe report that stands first.
 fn finding_items(log: &ReviewLog<'_>, found: &ReviewFinding) -> Vec<ReportItem> {
+    let is_other = |raised: &RaisedFinding| found.also.iter().any(|other| other.id == raised.id);
     let reports = log.findings.iter().filter(|raised| found.ids.contains(&raised.id));
-    let is_other = |raised: &&RaisedFinding| found.also.iter().any(|other| other.id == raised.id);
-    let (others, mut all): (Vec<&RaisedFinding>, Vec<&RaisedFinding>) = reports.partition(is_other);
-    let same = all.first().map_or(String::new(), |first| format!(", the same as {}", first.id));
-    all.extend(others);
-    let remark = |raised: &RaisedFinding| if is_other(&raised) { same.as_str() } else { "" };
-    all.into_iter().map(|raised| finding_item(log, found, raised, remark(raised))).collect()
+    let (own, others): (Vec<_>, Vec<_>) = reports.partition(|raised| !is_other(raised));
+    let same = own.first().map_or(String::new(), |first| format!(", the same as {}", first.id));
+    let own = own.into_iter().map(|raised| finding_item(log, found, raised, ""));
+    own.chain(others.into_iter().map(|raised| finding_item(log, found, raised, &same))).collect()
 }
 
 /// A report of a finding: where it is, what to do, who found it, and what the judges said to it in round 2.
@@ -240,14 +238,10 @@ pub(super) fn non_empty(text: &str) -> Option<String> {
 /// In the modes without verdicts: what each judge answered, field by field.
 fn answers(log: &ReviewLog<'_>) -> Option<ReportSection> {
     let field = |(field, value): (&String, &Value)| {
-        let block = match value {
-            Value::String(text) => ReportBlock::Prose(non_empty(text)?),
-            Value::Array(items) if !items.is_empty() => {
-                ReportBlock::Items(items.iter().map(answer_item).collect())
-            }
-            _ => return None,
-        };
-        Some(group(&heading(field), vec![block]))
+        let prose = |text: &str| Some(ReportBlock::Prose(non_empty(text)?));
+        let items = value.as_array().filter(|items| !items.is_empty());
+        let items = items.map(|items| ReportBlock::Items(items.iter().map(answer_item).collect()));
+        Some(group(&heading(field), vec![items.or_else(|| prose(value.as_str()?))?]))
     };
     let answers = log.judges.iter().filter_map(|judge| Some((judge, judge.answer?.as_object()?)));
     let groups: Vec<ReportBlock> = answers

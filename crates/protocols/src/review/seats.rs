@@ -135,11 +135,10 @@ pub(super) fn vendor(model: &str) -> &str {
 
 /// A perspective from the user's own file may have the name of another seat.
 fn check_names(seats: &[Seat]) -> Result<(), Invalid> {
-    let is_taken =
-        |(place, seat): &(usize, &Seat)| seats.iter().take(*place).any(|other| other.id == seat.id);
-    match seats.iter().enumerate().find(is_taken) {
+    let mut names = BTreeSet::new();
+    match seats.iter().map(|seat| &seat.id).find(|id| !names.insert(*id)) {
         None => Ok(()),
-        Some((_, Seat { id, .. })) => {
+        Some(id) => {
             Err(Invalid(format!("two seats would be called {id}: rename the perspective of that name")))
         }
     }
@@ -278,13 +277,11 @@ fn perspectives_of_file(file: &BriefFile) -> Result<Vec<JudgePerspective>, Inval
             "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat and of a file"
         )));
     }
-    let about = |value: &Value| match value {
-        Value::String(text) => text.clone(),
+    let perspective = |(name, value): &(String, Value)| {
         // The only text of a record, whatever its key.
-        Value::Object(fields) => fields.values().find_map(Value::as_str).unwrap_or_default().to_owned(),
-        _ => String::new(),
+        let field = || value.as_object()?.values().find_map(Value::as_str);
+        let about = value.as_str().or_else(field).unwrap_or_default().to_owned();
+        JudgePerspective { name: name_key(name), about }
     };
-    let perspective =
-        |(name, value): &(String, Value)| JudgePerspective { name: name_key(name), about: about(value) };
     Ok(entries.iter().map(perspective).collect())
 }

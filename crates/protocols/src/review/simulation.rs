@@ -135,9 +135,8 @@ fn second_verdict(
     let others = ids("others").into_iter();
     let others = others.map(|id| OtherFindingStatus { id, reason: reason(), status: answer, severity });
     let (own, others): (Vec<_>, Vec<_>) = (own.collect(), others.collect());
-    let has_finding = is_no && !(own.is_empty() && others.is_empty());
     let mut now = first_verdict(seat, moved.side);
-    if has_finding {
+    if !(own.is_empty() && others.is_empty()) {
         now.findings.clear();
     }
     Some(SecondVerdict {

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::findings::{ReviewFinding, holds_finding, is_misplaced, merged_findings};
-use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
+use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
-use super::replies::{ChangeReason, FirstVerdict, JudgeVerdict};
+use super::replies::{FirstVerdict, JudgeVerdict};
 use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
@@ -55,7 +55,7 @@ pub struct JudgedResult {
     /// What was found in both rounds, each finding once, the most severe first.
     pub findings: Vec<ReviewFinding>,
     /// The judges that had a second round, and whether they changed their verdict.
-    pub shifts: Vec<VerdictShift>,
+    pub shifts: Vec<Value>,
     /// What the judges recommend in the verdicts that count.
     pub recommendations: Vec<JudgeRecommendation>,
 }
@@ -201,21 +201,6 @@ pub struct VendorVerdict {
     pub verdict: JudgeVerdict,
 }
 
-/// The verdicts of a judge that had a second round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct VerdictShift {
-    pub judge: String,
-    pub r1: JudgeVerdict,
-    pub r2: JudgeVerdict,
-    pub changed: bool,
-    /// Why they differ.
-    pub because: Option<ChangeReason>,
-    /// Whether that does not verify.
-    pub weak_flip: bool,
-    /// Whether its verdict went back to round 1 for that.
-    pub reverted: bool,
-}
-
 /// What a judge recommends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JudgeRecommendation {
@@ -247,15 +232,14 @@ pub(super) fn close(log: &ReviewLog<'_>) -> Result<Step, Corrupt> {
 
 fn ending(log: &ReviewLog<'_>) -> (Termination, Status) {
     let is_cut = log.debate.turns.iter().any(|turn| log.limits().cut_short(turn));
-    let is_undecided = log.options.is_validation() && decided(log).is_none();
-    match (log.survivors().count(), is_cut) {
-        (0, false) => (Termination::Failed, Status::Failed),
-        (_, true) if is_undecided => (Termination::Budget, Status::Incomplete),
-        (_, false) if is_undecided => (Termination::QuorumLost, Status::Incomplete),
-        (0, true) => (Termination::Budget, Status::Incomplete),
-        (_, true) => (Termination::Budget, Status::Complete),
-        _ if second_round_was_skipped(log) => (Termination::Budget, Status::Complete),
-        _ => (Termination::AllRoundsComplete, Status::Complete),
+    let is_heard = log.survivors().next().is_some();
+    let is_decided = is_heard && (!log.options.is_validation() || decided(log).is_some());
+    match (is_decided, is_cut) {
+        (true, _) if is_cut || second_round_was_skipped(log) => (Termination::Budget, Status::Complete),
+        (true, _) => (Termination::AllRoundsComplete, Status::Complete),
+        (false, true) => (Termination::Budget, Status::Incomplete),
+        (false, false) if is_heard => (Termination::QuorumLost, Status::Incomplete),
+        (false, false) => (Termination::Failed, Status::Failed),
     }
 }
 
@@ -336,14 +320,10 @@ fn named_answer(judge: &ReviewJudge<'_>) -> Map<String, Value> {
 }
 
 /// The same for another judge: with the ids of its findings, and a mark where a location does not verify.
-pub(super) fn shown_answer(
-    log: &ReviewLog<'_>,
-    judge: &ReviewJudge<'_>,
-    raised: &[&RaisedFinding],
-) -> Map<String, Value> {
+pub(super) fn shown_answer(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Map<String, Value> {
     let mut shown = named_answer(judge);
     let findings = shown.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten();
-    for (finding, raised) in findings.filter_map(Value::as_object_mut).zip(raised) {
+    for (finding, raised) in findings.filter_map(Value::as_object_mut).zip(log.shown_findings(judge, true)) {
         finding.shift_insert(0, "id".to_owned(), Value::from(raised.id.as_str()));
         if is_misplaced(log, &raised.finding) {
             finding.insert("unverified".to_owned(), Value::Bool(true));
@@ -412,30 +392,27 @@ fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
         && !holds_finding(log, judge, judge.second.as_ref())
 }
 
-fn shift(judge: &ReviewJudge<'_>) -> Option<VerdictShift> {
-    let second = judge.second.as_ref()?;
-    Some(VerdictShift {
-        judge: judge.seat.id.clone(),
-        r1: judge.first_verdict()?,
-        r2: second.now.verdict,
-        changed: judge.change().is_some(),
-        because: judge.changed_because().cloned(),
-        weak_flip: judge.is_weak_flip(),
-        reverted: judge.is_reverted,
-    })
+/// The verdicts of a judge that had a second round, and why they differ if they do.
+fn shift(judge: &ReviewJudge<'_>) -> Option<Value> {
+    Some(json!({
+        "judge": judge.seat.id,
+        "r1": judge.first_verdict()?,
+        "r2": judge.second.as_ref()?.now.verdict,
+        "changed": judge.change().is_some(),
+        "because": judge.changed_because(),
+        "weak_flip": judge.is_weak_flip(),
+        "reverted": judge.is_reverted,
+    }))
 }
 
 /// What became of every answer of round 1.
 fn fates(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> Vec<PositionFate> {
     let fate = |judge: &ReviewJudge<'_>| {
-        let (position, fate, reason) = match &judge.first {
-            Some(first) => {
-                let (fate, reason) = fate(judge, first, ruling);
-                (held(first), fate, reason)
-            }
+        let insight = || judge.answer?.get("key_insight")?.as_str();
+        let (position, (fate, reason)) = match &judge.first {
+            Some(first) => (held(first), fate(judge, first, ruling)),
             None => {
-                let insight = judge.answer?.get("key_insight").and_then(Value::as_str).unwrap_or_default();
-                (insight.trim().to_owned(), Fate::Adopted, "all answers are in the result".to_owned())
+                (insight()?.trim().to_owned(), (Fate::Adopted, "all answers are in the result".to_owned()))
             }
         };
         Some(PositionFate { seat: judge.seat.id.clone(), label: None, position, fate, reason })

@@ -295,7 +295,12 @@ fn the_meaning_of_a_verdict_says_who_said_what() {
             GateRuling::Blocked,
             "judge-1 and judge-3 say FAIL; judge-2 says PASS; judge-4 gave no verdict. One FAIL is enough.",
         ),
-        (&["", ""], "fail", GateRuling::Missing, "There is no verdict: no judge gave one."),
+        (
+            &["", ""],
+            "fail",
+            GateRuling::Missing,
+            "There is no verdict: 0 of 2 judges gave a verdict, and PASS or WARN needs 2.",
+        ),
     ] {
         let seats: Vec<String> = (1..=verdicts.len()).map(|place| format!("judge-{place}")).collect();
         let lines: Vec<_> =
