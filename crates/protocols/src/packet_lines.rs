@@ -1,6 +1,7 @@
 //! The files and diffs that seats judge, by line: where a location points, and whether a quote of a line is true.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::quotes::{QuotedTexts, is_quote_of};
 
@@ -10,39 +11,45 @@ pub struct UnifiedDiff {
     /// What stands before the first file, such as the message of a mailed patch.
     pub message: String,
     /// The files that it changes.
-    pub files: Vec<DiffFile>,
+    pub files: Vec<PacketFile>,
 }
 
-/// A file that a diff changes, with the lines that the diff shows of it.
+/// A file of a packet, or the lines of it that a diff shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DiffFile {
+pub struct PacketFile {
     /// Its new path, or the old one of a file that is deleted.
     pub path: String,
     /// The diff of this file with line numbers: the new number of a line that is there, the old one of a removed line.
     pub numbered: Vec<String>,
-    /// The lines after the change that the diff shows, by number.
-    pub new_lines: BTreeMap<u64, String>,
-    /// The lines that the diff removes, by their old number.
-    pub removed_lines: BTreeMap<u64, String>,
+    /// The lines after the change, by number.
+    lines: BTreeMap<u64, String>,
+    /// The lines that the diff removes, by their old number. They can be quoted.
+    removed: BTreeMap<u64, String>,
 }
 
-impl DiffFile {
-    fn new(path: String) -> Self {
-        Self { path, ..Self::default() }
+impl PacketFile {
+    /// Whether a quote is of the lines with these numbers, or of removed ones.
+    fn contains(&self, quote: &str, numbers: RangeInclusive<u64>) -> bool {
+        [&self.lines, &self.removed].into_iter().any(|lines| {
+            let text: Vec<&str> = lines.range(numbers.clone()).map(|(_, line)| line.as_str()).collect();
+            is_quote_of_lines(quote, &text.join("\n"))
+        })
     }
 }
 
 /// Reads a unified diff, or says what is wrong with it and where.
 pub fn read_diff(text: &str) -> Result<UnifiedDiff, String> {
-    let (mut message, mut files) = (String::new(), Vec::<DiffFile>::new());
+    let (mut message, mut files) = (String::new(), Vec::<PacketFile>::new());
     let mut has_hunks = false;
     let mut lines = lines_of(text).enumerate().peekable();
     while let Some((place, whole)) = lines.next() {
         let (number, line) = (place + 1, whole.trim_end_matches('\r'));
         if let Some(header) = line.strip_prefix("diff --git ") {
-            files.push(DiffFile::new(git_path(header)));
+            files.push(PacketFile { path: git_path(header), ..PacketFile::default() });
             has_hunks = false;
-        } else if let Some((old, new)) = changed_paths(line, lines.peek().map(|(_, next)| *next)) {
+        } else if let (Some(old), Some(new)) =
+            (line.strip_prefix("--- "), lines.peek().and_then(|(_, next)| next.strip_prefix("+++ ")))
+        {
             let path = changed_path(old, new).ok_or_else(|| format!("line {number}: it names no file"))?;
             lines.next();
             match files.last_mut() {
@@ -51,18 +58,25 @@ pub fn read_diff(text: &str) -> Result<UnifiedDiff, String> {
                 Some(last) if !has_hunks && (last.path.contains(&path) || last.path.is_empty()) => {
                     last.path = path;
                 }
-                _ => files.push(DiffFile::new(path)),
+                _ => files.push(PacketFile { path, ..PacketFile::default() }),
             }
             has_hunks = false;
         } else if line.starts_with("@@") {
+            let wrong = |what: &str| format!("line {number}: {what}");
             let mut hunk = DiffHunk::read(line).ok_or_else(|| {
-                format!("line {number}: it is not the head of a hunk, which looks like this: @@ -1,3 +1,4 @@")
+                wrong("it is not the head of a hunk, which looks like this: @@ -1,3 +1,4 @@")
             })?;
-            let file = files
-                .last_mut()
-                .ok_or_else(|| format!("line {number}: a hunk stands before the first file"))?;
+            let file = files.last_mut().ok_or_else(|| wrong("a hunk stands before the first file"))?;
             file.numbered.push(line.to_owned());
-            hunk.consume(&mut lines, number, file)?;
+            while hunk.old_left > 0 || hunk.new_left > 0 {
+                let cut = || format!("it ends in the middle of the hunk of line {number}");
+                let (place, line) = lines.next().ok_or_else(cut)?;
+                hunk.take(line, file).ok_or_else(|| {
+                    let what =
+                        format!("does not belong to the hunk of line {number}, whose head counts more lines");
+                    format!("line {}: it {what}", place + 1)
+                })?;
+            }
             has_hunks = true;
         } else if let Some(file) = files.last_mut() {
             // A new mode, a rename, a binary file. After the hunks there is only the note that the last line does not end, and the
@@ -74,10 +88,10 @@ pub fn read_diff(text: &str) -> Result<UnifiedDiff, String> {
             message.extend([line, "\n"]);
         }
     }
-    match files.is_empty() {
-        true => Err("it is not a unified diff: there is no file in it (make one with `git diff`)".into()),
-        false => Ok(UnifiedDiff { message: message.trim().to_owned(), files }),
+    if files.is_empty() {
+        return Err("it is not a unified diff: there is no file in it (make one with `git diff`)".into());
     }
+    Ok(UnifiedDiff { message: message.trim().to_owned(), files })
 }
 
 /// The lines of a text. A carriage return stays part of its line.
@@ -89,11 +103,6 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 /// A line as readers are shown it: a carriage return is written out.
 fn visible(line: &str) -> String {
     line.replace('\r', "\\r")
-}
-
-/// What follows the marks of two lines that name the old and the new file.
-fn changed_paths<'t>(line: &'t str, next: Option<&'t str>) -> Option<(&'t str, &'t str)> {
-    Some((line.strip_prefix("--- ")?, next?.strip_prefix("+++ ")?))
 }
 
 /// Where a hunk is, and how many of its lines are left, by its head.
@@ -116,54 +125,31 @@ impl DiffHunk {
         Some(Self { old_line, new_line, old_left, new_left })
     }
 
-    fn consume<'a>(
-        &mut self,
-        lines: &mut impl Iterator<Item = (usize, &'a str)>,
-        head: usize,
-        file: &mut DiffFile,
-    ) -> Result<(), String> {
-        while self.old_left > 0 || self.new_left > 0 {
-            let (place, line) =
-                lines.next().ok_or_else(|| format!("it ends in the middle of the hunk of line {head}"))?;
-            self.take(line, file).ok_or_else(|| {
-                format!(
-                    "line {}: it does not belong to the hunk of line {head}, whose head counts more lines",
-                    place + 1
-                )
-            })?;
-        }
-        Ok(())
-    }
-
     /// Counts a line off; `None` if it cannot belong to the hunk.
-    fn take(&mut self, line: &str, file: &mut DiffFile) -> Option<()> {
-        let (old, new) = match line.as_bytes().first() {
+    fn take(&mut self, line: &str, file: &mut PacketFile) -> Option<()> {
+        let (sign, old, new) = match line.as_bytes().first() {
             // Some tools strip the blank from an empty line.
-            None | Some(b' ' | b'\t' | b'\r') => (1, 1),
-            Some(b'-') => (1, 0),
-            Some(b'+') => (0, 1),
-            // "\ No newline at end of file"
-            Some(b'\\') => (0, 0),
+            None | Some(b' ' | b'\t' | b'\r') => (' ', 1, 1),
+            Some(b'-') => ('-', 1, 0),
+            Some(b'+') => ('+', 0, 1),
+            Some(b'\\') => {
+                // "\ No newline at end of file"
+                file.numbered.push(line.to_owned());
+                return Some(());
+            }
             _ => return None,
         };
-        self.old_left = self.old_left.checked_sub(old)?;
-        self.new_left = self.new_left.checked_sub(new)?;
+        let (number, shown) = match sign {
+            '-' => (self.old_line, &mut file.removed),
+            _ => (self.new_line, &mut file.lines),
+        };
         let text = visible(line.get(1..).unwrap_or_default());
-        let (old_line, new_line) = (self.old_line, self.new_line);
-        match (old, new) {
-            (1, 0) => {
-                file.numbered.push(format!("-{old_line:>5} | {text}"));
-                file.removed_lines.insert(old_line, text);
-            }
-            (old, 1) => {
-                let sign = if old == 0 { '+' } else { ' ' };
-                file.numbered.push(format!("{sign}{new_line:>5} | {text}"));
-                file.new_lines.insert(new_line, text);
-            }
-            _ => file.numbered.push(line.to_owned()),
-        }
+        file.numbered.push(format!("{sign}{number:>5} | {text}"));
+        shown.insert(number, text);
+        (self.old_left, self.new_left) = (self.old_left.checked_sub(old)?, self.new_left.checked_sub(new)?);
         // A head may name any number.
-        (self.old_line, self.new_line) = (old_line.saturating_add(old), new_line.saturating_add(new));
+        self.old_line = self.old_line.saturating_add(old);
+        self.new_line = self.new_line.saturating_add(new);
         Some(())
     }
 }
@@ -191,26 +177,23 @@ fn unquoted(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
         return text.to_owned();
     };
-    let (mut bytes, mut rest) = (Vec::new(), inner.bytes().peekable());
+    let mut bytes = Vec::new();
+    let mut rest = inner.bytes().peekable();
     while let Some(byte) = rest.next() {
-        if byte != b'\\' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut octal = None;
-        for _ in 0..3 {
+        let mut octal = String::new();
+        while byte == b'\\' && octal.len() < 3 {
             let Some(digit) = rest.next_if(|byte| (b'0'..=b'7').contains(byte)) else { break };
-            octal = Some(octal.unwrap_or(0_u32) * 8 + u32::from(digit - b'0'));
+            octal.push(char::from(digit));
         }
-        match octal {
-            Some(value) => bytes.push(u8::try_from(value).unwrap_or(b'?')),
-            None => bytes.push(match rest.next() {
+        bytes.push(match byte {
+            b'\\' if !octal.is_empty() => u8::from_str_radix(&octal, 8).unwrap_or(b'?'),
+            b'\\' => match rest.next() {
                 Some(b't') => b'\t',
                 Some(b'n') => b'\n',
-                Some(other) => other,
-                None => b'\\',
-            }),
-        }
+                other => other.unwrap_or(b'\\'),
+            },
+            byte => byte,
+        });
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -236,34 +219,23 @@ pub struct PacketLines {
     texts: Vec<String>,
 }
 
-#[derive(Debug)]
-struct PacketFile {
-    path: String,
-    lines: BTreeMap<u64, String>,
-    /// Lines that a diff removes. They can be quoted.
-    removed: BTreeMap<u64, String>,
-}
-
-/// A file that a location names, and the text after its path.
-type NamedFile<'p> = (&'p PacketFile, String);
-
 impl PacketLines {
     /// Adds a whole file.
     #[must_use]
     pub fn with_file(mut self, path: &str, text: &str) -> Self {
         let path = path.strip_prefix("./").unwrap_or(path).to_owned();
         let lines = (1..).zip(lines_of(text)).map(|(number, line)| (number, visible(line))).collect();
-        self.files.push(PacketFile { path, lines, removed: BTreeMap::new() });
+        self.files.push(PacketFile { path, lines, ..PacketFile::default() });
         self
     }
 
     /// Adds what a diff shows of the files that it changes. A file that is in the packet already keeps its own lines.
     #[must_use]
-    pub fn with_diff(mut self, files: Vec<DiffFile>) -> Self {
-        for DiffFile { path, new_lines, removed_lines, .. } in files {
-            match self.files.iter_mut().find(|file| file.path == path) {
-                Some(known) => known.removed.extend(removed_lines),
-                None => self.files.push(PacketFile { path, lines: new_lines, removed: removed_lines }),
+    pub fn with_diff(mut self, files: Vec<PacketFile>) -> Self {
+        for diff in files {
+            match self.files.iter_mut().find(|file| file.path == diff.path) {
+                Some(known) => known.removed.extend(diff.removed),
+                None => self.files.push(diff),
             }
         }
         self
@@ -293,67 +265,57 @@ impl PacketLines {
     /// Reads `auth.py:45`, `src/auth.py:45-47`, `auth.py#L45`, `auth.py (45)`, and `:45` where there is only one file.
     pub fn locate(&self, location: &str) -> Option<PacketLocation> {
         let location = location.trim().trim_matches('`');
-        if let Some((file, rest)) = self.known_file(location).or_else(|| self.only_file(location)) {
-            let (line, end_line) = line_numbers(&rest);
-            let exists = |line: &u64| file.lines.contains_key(line) || file.removed.contains_key(line);
-            let is_range = |end: &u64| line.is_some_and(|line| *end >= line);
-            let is_verified =
-                line.is_none_or(|line| exists(&line)) && end_line.is_none_or(|end| exists(&end));
-            return Some(PacketLocation {
-                file: file.path.clone(),
-                line: line.filter(exists),
-                end_line: end_line.filter(exists).filter(is_range),
-                is_verified,
-            });
-        }
-        let (file, rest) = other_path(location)?;
-        let (line, end_line) = line_numbers(&rest);
-        Some(PacketLocation { file, line, end_line, is_verified: false })
+        let Some((file, rest)) = self.known_file(location).or_else(|| self.only_file(location)) else {
+            let (path, rest) = other_path(location)?;
+            let (line, end_line) = line_numbers(rest);
+            return Some(PacketLocation { file: path.to_owned(), line, end_line, is_verified: false });
+        };
+        let (line, end_line) = line_numbers(rest);
+        let exists = |line: &u64| file.lines.contains_key(line) || file.removed.contains_key(line);
+        let is_range = |end: &u64| line.is_some_and(|line| *end >= line);
+        Some(PacketLocation {
+            file: file.path.clone(),
+            line: line.filter(exists),
+            end_line: end_line.filter(exists).filter(is_range),
+            is_verified: line.iter().chain(&end_line).all(exists),
+        })
     }
 
     /// Whether a location names a line of the packet and `quote` is of that line, or of the lines of a range.
     pub fn quotes_line(&self, location: &str, quote: &str) -> bool {
-        let located = self.locate(location).filter(|place| place.is_verified);
-        let Some((place, first)) = located.and_then(|place| place.line.map(|line| (place, line))) else {
+        let Some(PacketLocation { file, line: Some(first), end_line, is_verified: true }) =
+            self.locate(location)
+        else {
             return false;
         };
-        let Some(file) = self.files.iter().find(|file| file.path == place.file) else { return false };
-        let last = place.end_line.unwrap_or(first);
         // A quote of several lines begins at the line that is named.
         let more = (quote.trim().lines().count() as u64).saturating_sub(1);
-        let last = last.max(first.saturating_add(more));
-        [&file.lines, &file.removed].into_iter().any(|lines| {
-            let text: Vec<&str> = lines.range(first..=last).map(|(_, line)| line.as_str()).collect();
-            is_quote_of_lines(quote, &text.join("\n"))
-        })
+        let last = end_line.unwrap_or(first).max(first.saturating_add(more));
+        let named = self.files.iter().find(|known| known.path == file);
+        named.is_some_and(|file| file.contains(quote, first..=last))
     }
 
     /// Whether the packet has these words anywhere.
     pub fn contains(&self, quote: &str) -> bool {
-        let text = |lines: &BTreeMap<u64, String>| lines.values().cloned().collect::<Vec<_>>().join("\n");
-        let in_file = |file: &PacketFile| {
-            is_quote_of_lines(quote, &text(&file.lines)) || is_quote_of_lines(quote, &text(&file.removed))
-        };
-        self.files.iter().any(in_file) || self.texts.iter().any(|text| is_quote_of(quote, text))
+        self.files.iter().any(|file| file.contains(quote, 0..=u64::MAX))
+            || self.texts.iter().any(|text| is_quote_of(quote, text))
     }
 
-    /// The file that a location names, by its whole path or by the end of it.
-    fn known_file(&self, location: &str) -> Option<NamedFile<'_>> {
-        let mut best: Option<((usize, bool), NamedFile<'_>)> = None;
+    /// The file that a location names, by its whole path or by the end of it, and the text after it.
+    fn known_file<'l>(&self, location: &'l str) -> Option<(&PacketFile, &'l str)> {
+        let joined = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-');
+        let mut best = None;
         for file in &self.files {
-            let path = file.path.as_str();
-            let ends = std::iter::successors(Some(path), |path| path.split_once('/').map(|(_, end)| end));
+            let path = Some(file.path.as_str());
+            let ends = std::iter::successors(path, |path| path.split_once('/').map(|(_, end)| end));
             for end in ends.filter(|end| !end.is_empty()) {
-                let Some(at) = location.find(end) else { continue };
-                let (before, rest) = (location.get(..at)?, location.get(at + end.len()..)?);
-                let joined = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-');
-                let fits = !before.ends_with(joined)
-                    && !rest.starts_with(joined)
-                    && is_same_file(before, end == path);
+                let Some((before, rest)) = location.split_once(end) else { continue };
+                let is_whole = end == file.path;
+                let is_word = !before.ends_with(joined) && !rest.starts_with(joined);
                 // Of two files that fit, prefer the one whose whole path is named.
-                let rank = (end.len(), end == path);
-                if fits && best.as_ref().is_none_or(|(other, _)| rank > *other) {
-                    best = Some((rank, (file, rest.to_owned())));
+                let is_better = best.is_none_or(|(rank, _)| (end.len(), is_whole) > rank);
+                if is_better && is_word && is_same_file(before, is_whole) {
+                    best = Some(((end.len(), is_whole), (file, rest)));
                 }
             }
         }
@@ -361,10 +323,10 @@ impl PacketLines {
     }
 
     /// The only file of the packet, where a location is nothing but a line.
-    fn only_file(&self, location: &str) -> Option<NamedFile<'_>> {
+    fn only_file<'l>(&self, location: &'l str) -> Option<(&PacketFile, &'l str)> {
         let [file] = self.files.as_slice() else { return None };
         let has_words = location.chars().any(|char| char.is_alphabetic() && !matches!(char, 'L' | 'l'));
-        (!has_words && leading_number(location).is_some()).then(|| (file, location.to_owned()))
+        (!has_words && leading_number(location).is_some()).then_some((file, location))
     }
 }
 
@@ -389,7 +351,7 @@ fn is_quote_of_lines(quote: &str, lines: &str) -> bool {
 }
 
 /// A path outside the packet, which a judge may know. It must look like a file and stay below the working directory.
-fn other_path(location: &str) -> Option<(String, String)> {
+fn other_path(location: &str) -> Option<(&str, &str)> {
     let word = location.split_whitespace().next()?;
     let end = word.find([':', '#', ',', '(', ')']).unwrap_or(word.len());
     let (path, rest) = (word.get(..end)?, location.get(end..)?);
@@ -397,7 +359,7 @@ fn other_path(location: &str) -> Option<(String, String)> {
     let is_name = extension.len() <= 8 && extension.chars().all(char::is_alphanumeric);
     let has_letter = extension.chars().any(char::is_alphabetic);
     let is_below = !path.starts_with(['/', '.', '\\']) && !path.contains("..");
-    (is_name && has_letter && is_below).then(|| (path.to_owned(), rest.to_owned()))
+    (is_name && has_letter && is_below).then_some((path, rest))
 }
 
 /// Whether a known path is still the same file with `before` in front of it. Other folders make it another file, unless they
@@ -418,17 +380,12 @@ fn leading_number(text: &str) -> Option<&str> {
 
 /// The line that is stated, and the last line of a range.
 fn line_numbers(rest: &str) -> (Option<u64>, Option<u64>) {
+    let split = |text: &'_ str| text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
     let Some(tail) = leading_number(rest) else { return (None, None) };
-    let digits = |text: &str| -> (Option<u64>, usize) {
-        let length = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
-        (text.get(..length).and_then(|digits| digits.parse().ok()), length)
-    };
-    let (line, length) = digits(tail);
-    let after = tail.get(length..).unwrap_or_default().trim_start();
-    let range = ["-", "\u{2013}", ".."].iter().find_map(|sign| after.strip_prefix(sign));
-    let end =
-        range.map(|end| end.trim_start().trim_start_matches(['L', 'l', '='])).and_then(|end| digits(end).0);
-    (line, end)
+    let (line, after) = tail.split_at(split(tail));
+    let range = ["-", "\u{2013}", ".."].iter().find_map(|sign| after.trim_start().strip_prefix(sign));
+    let end = range.map(|end| end.trim_start().trim_start_matches(['L', 'l', '=']));
+    (line.parse().ok(), end.and_then(|end| end.split_at(split(end)).0.parse().ok()))
 }
 
 #[cfg(test)]

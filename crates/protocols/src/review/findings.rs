@@ -2,12 +2,11 @@
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
 use agon_core::ReplyFault;
-use agon_core::wording::{excerpt, sentence, spoken};
+use agon_core::wording::excerpt;
 use serde::Serialize;
 
 use super::ReviewPhase;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
-use super::packet::line_text;
 use super::replies::{
     ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict,
     OtherFindingStatus, OtherStatus, OwnStatus, SecondVerdict,
@@ -40,43 +39,16 @@ pub struct ReviewFinding {
     pub raised_by: Vec<String>,
     /// Who else accepted it in round 2.
     pub accepted_by: Vec<String>,
-    /// What everybody says who accepts one of its reports.
-    #[serde(skip)]
-    pub acceptances: Vec<AcceptedFinding>,
     /// Who disputed it in round 2.
     pub disputed_by: Vec<DisputedFinding>,
     /// The rounds in which it was reported.
     pub rounds: Vec<u32>,
     /// The other reports of it.
     pub also: Vec<OtherWording>,
-    /// What those who raised it said to it in round 2, as the report puts it.
-    #[serde(skip)]
-    pub answers: Vec<String>,
     /// Whether everybody who raised or accepted it dropped it in round 2.
     pub dropped: bool,
     /// Who dropped it in round 2, by its id.
     pub dropped_by: Vec<String>,
-}
-
-/// A judge's acceptance of a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AcceptedFinding {
-    pub judge: String,
-    /// The ids of the reports that it accepts.
-    pub ids: Vec<String>,
-    /// How severe it is to the judge, where it says so.
-    pub severity: Option<FindingSeverity>,
-    /// Whether one of these reports is of another severity.
-    pub weighs_otherwise: bool,
-    /// In whole sentences; empty if it gives no reason.
-    pub reason: String,
-}
-
-impl AcceptedFinding {
-    /// How severe the finding is to the judge, after "accepts" or "accepted": " as minor".
-    pub(super) fn as_severity(&self) -> String {
-        self.severity.map_or(String::new(), |severity| format!(" as {}", severity.as_str()))
-    }
 }
 
 /// A judge's objection to a finding.
@@ -93,14 +65,8 @@ pub struct OtherWording {
     pub judge: String,
     /// How severe its judge thinks it is.
     pub severity: FindingSeverity,
-    /// How severe it was when it was reported.
-    #[serde(skip)]
-    pub raised_as: FindingSeverity,
     pub description: String,
     pub location: Option<String>,
-    /// What its judge advises.
-    #[serde(skip)]
-    pub recommendation: Option<String>,
 }
 
 /// Whether a seat means this id, with or without the brackets in which it was shown.
@@ -111,10 +77,10 @@ pub(super) fn is_id(said: &str, id: &str) -> bool {
 /// The rules of a first verdict that its schema cannot express.
 pub(super) fn check_first_verdict(first: &FirstVerdict) -> Result<(), ReplyFault> {
     check_descriptions(&first.findings)?;
-    match first.verdict != JudgeVerdict::Pass && first.findings.is_empty() {
-        true => Err(ReplyFault::Unverified(no_finding(first.verdict))),
-        false => Ok(()),
+    if first.verdict == JudgeVerdict::Pass || !first.findings.is_empty() {
+        return Ok(());
     }
+    Err(ReplyFault::Unverified(no_finding(first.verdict)))
 }
 
 /// The rules of a second verdict that its schema cannot express.
@@ -126,7 +92,7 @@ pub(super) fn check_second_verdict(
     check_restatement(&second.restatement)?;
     check_descriptions(&second.now.findings)?;
     let mut faults = unknown_ids(log, judge, second);
-    let is_changed = judge.first.as_ref().is_some_and(|first| first.verdict != second.now.verdict);
+    let is_changed = judge.first_verdict().is_some_and(|first| first != second.now.verdict);
     let reason = second.changed_because.as_ref().filter(|_| is_changed);
     if let Some(reason) = reason.filter(|reason| verified_evidence(log, judge, reason).is_none()) {
         let ChangeReason { citation, quote, kind } = reason;
@@ -138,32 +104,36 @@ pub(super) fn check_second_verdict(
             bar(*kind)
         ));
     }
-    let is_dropped = |raised: &RaisedFinding| {
-        second.own.iter().any(|own| own.status == OwnStatus::Drop && is_id(&own.id, &raised.id))
-    };
-    let has_finding = !second.now.findings.is_empty()
-        || second.others.iter().any(|other| other.status == OtherStatus::Accept)
-        || log.shown_findings(judge, true).any(|raised| !is_dropped(raised));
-    if second.now.verdict != JudgeVerdict::Pass && !has_finding {
+    if second.now.verdict != JudgeVerdict::Pass && !holds_finding(log, judge, Some(second)) {
         faults.push(no_finding(second.now.verdict));
     }
     if faults.is_empty() { Ok(()) } else { Err(ReplyFault::Unverified(faults.join(" "))) }
 }
 
 pub(super) fn check_restatement(text: &str) -> Result<(), ReplyFault> {
-    match text.trim().is_empty() {
-        true => {
-            Err("`restatement` must summarize your verdict of round 1 in 2 to 3 sentences".to_owned().into())
-        }
-        false => Ok(()),
-    }
+    let why = "`restatement` must summarize your verdict of round 1 in 2 to 3 sentences";
+    if text.trim().is_empty() { Err(why.to_owned().into()) } else { Ok(()) }
 }
 
 fn check_descriptions(findings: &[JudgeFinding]) -> Result<(), ReplyFault> {
-    match findings.iter().any(|finding| finding.description.trim().is_empty()) {
-        true => Err("every one of `findings` needs a `description`".to_owned().into()),
-        false => Ok(()),
-    }
+    let is_empty = findings.iter().any(|finding| finding.description.trim().is_empty());
+    if is_empty { Err("every one of `findings` needs a `description`".to_owned().into()) } else { Ok(()) }
+}
+
+/// Whether a judge holds a finding: a new one of round 2, one of its own that it does not drop, or another judge's that it accepts.
+pub(super) fn holds_finding(
+    log: &ReviewLog<'_>,
+    judge: &ReviewJudge<'_>,
+    second: Option<&SecondVerdict>,
+) -> bool {
+    let is_dropped = |raised: &RaisedFinding| {
+        let answer = second.and_then(|second| second.own_status(&raised.id));
+        answer.is_some_and(|answer| answer.status == OwnStatus::Drop)
+    };
+    let accepts =
+        |second: &SecondVerdict| second.others.iter().any(|other| other.status == OtherStatus::Accept);
+    second.is_some_and(|second| !second.now.findings.is_empty() || accepts(second))
+        || log.shown_findings(judge, true).any(|raised| !is_dropped(raised))
 }
 
 fn no_finding(verdict: JudgeVerdict) -> String {
@@ -198,10 +168,10 @@ fn unknown_ids(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, second: &SecondVerd
     let own = second.own.iter().map(|own| &own.id).chain(second.same_as.iter().map(|same| &same.own));
     let other =
         second.others.iter().map(|other| &other.id).chain(second.same_as.iter().map(|same| &same.other));
-    let said = own.map(|id| (id, true)).chain(other.map(|id| (id, false)));
-    let unknown = said.filter(|(id, is_own)| shown_finding(log, judge, *is_own, id).is_none());
-    let what = |is_own| if is_own { "one of your findings" } else { "a finding of another judge" };
-    unknown.map(|(id, is_own)| format!("{id:?} is not {}.", what(is_own))).collect()
+    let said = own.map(|id| (id, true, "one of your findings"));
+    let said = said.chain(other.map(|id| (id, false, "a finding of another judge")));
+    let unknown = said.filter(|(id, is_own, _)| shown_finding(log, judge, *is_own, id).is_none());
+    unknown.map(|(id, _, what)| format!("{id:?} is not {what}.")).collect()
 }
 
 /// The finding that a judge was shown under an id: its own, or another judge's.
@@ -214,46 +184,34 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// Evidence for a change of verdict that verifies, as reports put it.
+/// Evidence for a change of verdict that verifies.
 #[derive(Debug)]
 pub(super) struct ChangeEvidence {
-    /// What is cited.
+    /// What is cited, in the judge's words, as far as it verifies.
     pub(super) cited: String,
-    /// The same as a sentence of its own.
-    pub(super) sentence: String,
     /// The id of what is cited, if it was looked up.
     pub(super) source: Option<String>,
 }
 
-/// The evidence of a judge that changed its verdict, if it verifies.
+/// The evidence for a change, if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
 ///
 /// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
-pub(super) fn change_evidence(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<ChangeEvidence> {
-    let (second, _) = judge.second.as_ref().filter(|_| judge.is_changed())?;
-    verified_evidence(log, judge, second.changed_because.as_ref()?)
-}
-
-/// The evidence for a change, if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
-fn verified_evidence(
+pub(super) fn verified_evidence(
     log: &ReviewLog<'_>,
     judge: &ReviewJudge<'_>,
     reason: &ChangeReason,
 ) -> Option<ChangeEvidence> {
     let ChangeReason { kind, citation, quote } = reason;
     if let Some(source) = looked_up(log, reason) {
-        let sentence = format!("Its evidence ({}): {}", spoken(kind.as_str()), source.cited);
-        return Some(ChangeEvidence { cited: source.cited, sentence, source: Some(source.id) });
+        return Some(ChangeEvidence { cited: source.cited, source: Some(source.id) });
     }
+    let withdrawn = |claim, against| withdrawn_claim(log, judge, claim, against);
     let cited = match kind {
-        EvidenceKind::CodeLocation => log.packet().quotes_line(citation, quote).then(|| reason.sentence())?,
-        EvidenceKind::MissedDetail => missed_detail(log, judge, reason)?,
-        EvidenceKind::FactualError => {
-            let withdrawn = |claim, against| withdrawn_claim(log, judge, claim, against);
-            return withdrawn(quote, citation).or_else(|| withdrawn(citation, quote));
-        }
+        EvidenceKind::CodeLocation => log.packet().quotes_line(citation, quote).then(|| reason.words()),
+        EvidenceKind::MissedDetail => missed_detail(log, judge, reason),
+        EvidenceKind::FactualError => withdrawn(quote, citation).or_else(|| withdrawn(citation, quote)),
     };
-    let sentence = format!("Its evidence ({}): {cited}", spoken(kind.as_str()));
-    Some(ChangeEvidence { cited, sentence, source: None })
+    cited.map(|cited| ChangeEvidence { cited, source: None })
 }
 
 /// What was looked up that a judge cites by its id, with words of it. It is evidence of every kind.
@@ -272,52 +230,35 @@ fn missed_detail(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, reason: &ChangeRe
     let names = |id: &str| is_id(citation, id) || citation.contains(&format!("[{id}]")) || is_id(quote, id);
     let cited = log.shown_findings(judge, false).find(|raised| names(&raised.id));
     let Some(RaisedFinding { id, finding, .. }) = cited else {
-        let is_elsewhere = packet.locate(citation).is_some() && !packet.quotes_line(citation, quote);
-        let cited = if is_elsewhere { format!("\u{201c}{words}\u{201d}") } else { reason.sentence() };
+        let is_there = packet.quotes_line(citation, quote);
+        let cited = if is_there { reason.words() } else { format!("\u{201c}{words}\u{201d}") };
         return packet.contains(quote).then_some(cited);
     };
+    if words.is_empty() || is_id(quote, id) {
+        return Some(id.clone());
+    }
     // A quote beside an id must be true, too.
     let quoted = QuotedTexts::new(log.brief());
-    let is_of_finding = |text: &&str| quoted.is_quoted(quote, text);
-    match () {
-        () if words.is_empty() || is_id(quote, id) => Some(id.clone()),
-        () if finding_texts(finding).iter().any(is_of_finding) => {
-            Some(format!("{id} \u{201c}{words}\u{201d}"))
-        }
-        () => packet.contains(quote).then(|| format!("{id}, \u{201c}{words}\u{201d}")),
-    }
+    let is_of_finding = finding_texts(finding).iter().any(|text| quoted.is_quoted(quote, text));
+    let comma = if is_of_finding { "" } else { "," };
+    (is_of_finding || packet.contains(quote)).then(|| format!("{id}{comma} \u{201c}{words}\u{201d}"))
 }
 
-/// A claim of round 1 that a judge takes back for something in the packet, if both are there.
+/// A claim of round 1 that a judge takes back for a line or for words of the packet, if both are there.
 fn withdrawn_claim(
     log: &ReviewLog<'_>,
     judge: &ReviewJudge<'_>,
     claim: &str,
     against: &str,
-) -> Option<ChangeEvidence> {
-    const LINE_CHARS_MAX: usize = 200;
-    let packet = log.packet();
+) -> Option<String> {
     claims(judge).iter().find(|own| is_quote_of(claim, own))?;
-    let place = packet.locate(against).filter(|place| place.is_verified);
-    // Words of the target may name a place, too.
-    let is_words = packet.contains(against) && against.trim().contains(char::is_whitespace);
-    let (source, text) = match place.as_ref().and_then(|place| Some((place, place.line?))) {
-        Some((place, line)) if !is_words => {
-            let end = place.end_line.map_or(String::new(), |end| format!("-{end}"));
-            let text = line_text(log.brief(), place).map(|text| excerpt(&text, LINE_CHARS_MAX));
-            let text = text.map_or(String::new(), |text| format!(" (\u{201c}{text}\u{201d})"));
-            (format!("{}:{line}{end}", place.file), text)
-        }
-        _ => packet
-            .contains(against)
-            .then(|| (format!("\u{201c}{}\u{201d}", against.trim()), String::new()))?,
+    let (packet, claim, against) = (log.packet(), claim.trim(), against.trim());
+    let is_line = || packet.locate(against).is_some_and(|place| place.is_verified && place.line.is_some());
+    let cited = match packet.contains(against) {
+        true => format!("\u{201c}{against}\u{201d}"),
+        false => is_line().then(|| against.to_owned())?,
     };
-    let own = format!("its own words of round 1, \u{201c}{}\u{201d}", claim.trim());
-    Some(ChangeEvidence {
-        cited: format!("{source} against {own}"),
-        sentence: format!("It withdraws {own}: {source} contradicts them{text}."),
-        source: None,
-    })
+    Some(format!("{cited} against its own words of round 1, \u{201c}{claim}\u{201d}"))
 }
 
 /// What a judge said in round 1.
@@ -335,46 +276,38 @@ fn finding_texts(finding: &JudgeFinding) -> Vec<&str> {
 
 /// Everything that was found in both rounds, each problem once, the most severe first.
 pub(super) fn merged_findings(log: &ReviewLog<'_>) -> Vec<ReviewFinding> {
-    let labels = problem_labels(log);
-    let reports = |label: usize| {
-        let reports = log.findings.iter().zip(&labels).filter(|(_, other)| **other == label);
-        reports.map(|(raised, _)| raised).collect::<Vec<_>>()
+    let declared: Vec<[&str; 2]> = log.judges.iter().flat_map(|judge| declared_same(log, judge)).collect();
+    let is_same = |one: &RaisedFinding, other: &RaisedFinding| {
+        let ids = [one.id.as_str(), other.id.as_str()];
+        is_same_problem(log, &one.finding, &other.finding)
+            || declared.iter().any(|pair| pair.iter().all(|id| ids.contains(id)))
+    };
+    // The places of the reports of each problem.
+    let mut problems: Vec<Vec<usize>> = Vec::new();
+    for (place, raised) in log.findings.iter().enumerate() {
+        let is_of = |other: &usize| log.findings.get(*other).is_some_and(|other| is_same(raised, other));
+        let (mut same, others): (Vec<_>, Vec<_>) =
+            problems.into_iter().partition(|problem| problem.iter().any(is_of));
+        same.push(vec![place]);
+        problems = others;
+        problems.push(same.concat());
+    }
+    problems.iter_mut().for_each(|problem| problem.sort_unstable());
+    problems.sort_unstable();
+    let reports = |problem: &Vec<usize>| -> Vec<&RaisedFinding> {
+        problem.iter().filter_map(|place| log.findings.get(*place)).collect()
     };
     let mut merged: Vec<ReviewFinding> =
-        (0..labels.len()).filter_map(|label| merged_finding(log, &reports(label))).collect();
+        problems.iter().filter_map(|problem| merged_finding(log, &reports(problem))).collect();
     merged.sort_by_key(|found| (found.finding.severity, found.dropped));
     merged
 }
 
-/// For every finding a number, which is the same for reports of one problem.
-fn problem_labels(log: &ReviewLog<'_>) -> Vec<usize> {
-    let mut labels: Vec<usize> = (0..log.findings.len()).collect();
-    let mut join = |one: &RaisedFinding, other: &RaisedFinding| {
-        let label = |raised: &RaisedFinding| {
-            let place = log.findings.iter().position(|other| other.id == raised.id)?;
-            labels.get(place).copied()
-        };
-        if let Some((one, other)) = label(one).zip(label(other)) {
-            labels
-                .iter_mut()
-                .filter(|label| **label == one.max(other))
-                .for_each(|label| *label = one.min(other));
-        }
-    };
-    for (place, raised) in log.findings.iter().enumerate() {
-        let earlier = log.findings.iter().take(place);
-        earlier
-            .filter(|other| is_same_problem(log, &raised.finding, &other.finding))
-            .for_each(|other| join(raised, other));
-    }
-    for judge in &log.judges {
-        for same in judge.second.iter().flat_map(|(second, _)| &second.same_as) {
-            let own = shown_finding(log, judge, true, &same.own);
-            let pair = own.zip(shown_finding(log, judge, false, &same.other));
-            pair.into_iter().for_each(|(own, other)| join(own, other));
-        }
-    }
-    labels
+/// The pairs of findings that a judge declares to be the same problem.
+fn declared_same<'l>(log: &'l ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Vec<[&'l str; 2]> {
+    let shown = |is_own: bool, id: &str| Some(shown_finding(log, judge, is_own, id)?.id.as_str());
+    let declared = judge.second.iter().flat_map(|second| &second.same_as);
+    declared.filter_map(|same| Some([shown(true, &same.own)?, shown(false, &same.other)?])).collect()
 }
 
 /// Two findings are one when location and category are present and equal, or when they are the same text about the same place.
@@ -415,26 +348,21 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         .find(|finding| is_found(log, finding))
         .or_else(|| all().find(|finding| finding.location.is_some()));
     let at = named.and_then(|finding| place(log, finding));
-    let judges = |is_one: &dyn Fn(&ReviewJudge<'_>) -> bool| {
-        let judges = log.judges.iter().filter(|judge| is_one(judge));
-        judges.map(|judge| judge.seat.id.clone()).collect::<Vec<_>>()
+    let in_seat_order = |is_one: &dyn Fn(&String) -> bool| -> Vec<String> {
+        log.judges.iter().map(|judge| &judge.seat.id).filter(|seat| is_one(seat)).cloned().collect()
     };
-    let has_raised = |judge: &ReviewJudge<'_>| reports.iter().any(|raised| raised.seat == judge.seat.id);
-    let stands = |judge: &ReviewJudge<'_>| {
-        reports.iter().any(|raised| raised.seat == judge.seat.id && !raised.is_dropped())
-    };
-    let acceptances = acceptances(log, reports);
-    let accepts = |judge: &ReviewJudge<'_>| acceptances.iter().any(|said| said.judge == judge.seat.id);
-    let accepted_by = judges(&|judge| !has_raised(judge) && accepts(judge));
-    let disputes = log.judges.iter().filter(|judge| !has_raised(judge));
-    let disputes = disputes.flat_map(|judge| {
-        let said = answers(judge, OtherStatus::Dispute, reports).map(|said| said.reason.trim());
-        said.map(|reason| DisputedFinding { judge: judge.seat.id.clone(), reason: reason.to_owned() })
+    let has_raised = |seat: &String| reports.iter().any(|raised| raised.seat == *seat);
+    let stands = |seat: &String| reports.iter().any(|raised| raised.seat == *seat && !raised.is_dropped());
+    let said = others_answers(log, |id| reports.iter().any(|raised| raised.id == id));
+    let accepts =
+        |seat: &String| said.iter().any(|(other, said)| *other == seat && said.status == OtherStatus::Accept);
+    let accepted_by = in_seat_order(&|seat| !has_raised(seat) && accepts(seat));
+    let disputes =
+        said.iter().filter(|(seat, said)| said.status == OtherStatus::Dispute && !has_raised(seat));
+    let disputes = disputes.map(|(seat, said)| DisputedFinding {
+        judge: (*seat).clone(),
+        reason: said.reason.trim().to_owned(),
     });
-    let disputed_by: Vec<DisputedFinding> = disputes.collect();
-    let unverified = named.is_some_and(|finding| !is_found(log, finding));
-    let is_doubted = unverified || !disputed_by.is_empty();
-    let answers = reports.iter().filter_map(|raised| own_answer(log, raised, is_doubted)).collect();
     let mut rounds: Vec<u32> = reports.iter().map(|raised| raised.round).collect();
     rounds.dedup();
     Some(ReviewFinding {
@@ -446,18 +374,16 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
             recommendation: all().find_map(|finding| finding.recommendation.clone()),
             ..spoken.finding.clone()
         },
-        unverified,
+        unverified: named.is_some_and(|finding| !is_found(log, finding)),
         line: at.as_ref().and_then(|place| place.line),
         end_line: at.as_ref().and_then(|place| place.end_line),
         file: at.map(|place| place.file),
-        judges: judges(&|judge| has_raised(judge) || accepted_by.contains(&judge.seat.id)),
-        raised_by: judges(&has_raised),
+        judges: in_seat_order(&|seat| has_raised(seat) || accepted_by.contains(seat)),
+        raised_by: in_seat_order(&has_raised),
         dropped: accepted_by.is_empty() && reports.iter().all(|raised| raised.is_dropped()),
-        dropped_by: judges(&|judge| has_raised(judge) && !stands(judge)),
+        dropped_by: in_seat_order(&|seat| has_raised(seat) && !stands(seat)),
         accepted_by,
-        acceptances,
-        disputed_by,
-        answers,
+        disputed_by: disputes.collect(),
         rounds,
         also: reports
             .iter()
@@ -467,61 +393,22 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     })
 }
 
-/// Everybody who accepts one of these reports, with all the reasons given.
-fn acceptances(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Vec<AcceptedFinding> {
-    let acceptance = |judge: &ReviewJudge<'_>| {
-        let said: Vec<&OtherFindingStatus> = answers(judge, OtherStatus::Accept, reports).collect();
-        let severity = said.iter().find_map(|said| said.severity);
-        let accepted = reports.iter().filter(|raised| said.iter().any(|said| is_id(&said.id, &raised.id)));
-        let own = reports.iter().filter(|raised| raised.seat == judge.seat.id);
-        let worst_own = own.map(|raised| raised.finding.severity).min();
-        let weighs_otherwise = accepted.clone().any(|raised| {
-            let theirs = raised.finding.severity;
-            severity.is_some_and(|said| said != theirs)
-                || worst_own.is_some_and(|own| severity.unwrap_or(theirs) != own)
-        });
-        let ids = accepted.map(|raised| raised.id.clone()).collect();
-        let reasons = said.iter().map(|said| said.reason.trim()).filter(|reason| !reason.is_empty());
-        let mut reasons: Vec<String> = reasons.map(sentence).collect();
-        reasons.dedup();
-        let (judge, reason) = (judge.seat.id.clone(), reasons.join(" "));
-        (!said.is_empty()).then_some(AcceptedFinding { judge, ids, severity, weighs_otherwise, reason })
-    };
-    log.judges.iter().filter_map(acceptance).collect()
-}
-
-/// What a judge says that accepts or disputes one of these reports.
-fn answers<'j>(
-    judge: &'j ReviewJudge<'_>,
-    status: OtherStatus,
-    reports: &[&RaisedFinding],
-) -> impl Iterator<Item = &'j OtherFindingStatus> {
-    let is_meant = |id: &str| reports.iter().any(|raised| raised.round == 1 && is_id(id, &raised.id));
-    let others = judge.second.iter().flat_map(|(second, _)| &second.others);
-    others.filter(move |other| other.status == status && is_meant(&other.id))
+/// What judges say in round 2 to these findings of other judges, in seat order.
+pub(super) fn others_answers<'l>(
+    log: &'l ReviewLog<'_>,
+    is_meant: impl Fn(&str) -> bool,
+) -> Vec<(&'l String, &'l OtherFindingStatus)> {
+    let shown = || log.findings.iter().filter(|raised| raised.round == 1);
+    let is_one =
+        |said: &OtherFindingStatus| shown().any(|raised| is_meant(&raised.id) && is_id(&said.id, &raised.id));
+    let said = log.judges.iter().flat_map(|judge| {
+        let others = judge.second.iter().flat_map(|second| &second.others);
+        others.map(|other| (&judge.seat.id, other))
+    });
+    said.filter(|(_, said)| is_one(said)).collect()
 }
 
 fn other_wording(raised: &RaisedFinding) -> OtherWording {
-    let JudgeFinding { severity, description, location, recommendation, .. } = raised.finding.clone();
-    let (id, judge, raised_as) = (raised.id.clone(), raised.seat.clone(), raised.raised_as);
-    OtherWording { id, judge, severity, raised_as, description, location, recommendation }
-}
-
-/// What a judge said to its own finding in round 2, where that is news: another severity, a drop, nothing at all, or why it stands
-/// although it is disputed or names a place that is not in the target. A dispute comes in the same round, so its answer is none to it.
-fn own_answer(log: &ReviewLog<'_>, raised: &RaisedFinding, is_doubted: bool) -> Option<String> {
-    let (id, judge) = (&raised.id, &raised.seat);
-    let Some(answer) = &raised.answer else {
-        let was_asked = raised.round == 1 && log.revised().any(|revised| revised.seat.id == *judge);
-        return was_asked.then(|| format!("{judge} did not list {id} among its own findings in round 2."));
-    };
-    let reason = answer.reason.trim();
-    let (was, now) = (raised.raised_as.as_str(), raised.finding.severity.as_str());
-    let what = match answer.status {
-        OwnStatus::Drop => format!("{judge} dropped {id} in round 2"),
-        OwnStatus::Change if was != now => format!("{judge} changed {id} from {was} to {now} in round 2"),
-        _ if is_doubted => format!("{judge} kept {id} in round 2"),
-        _ => return None,
-    };
-    Some(if reason.is_empty() { format!("{what}.") } else { format!("{what}: {}", sentence(reason)) })
+    let JudgeFinding { severity, description, location, .. } = raised.finding.clone();
+    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), severity, description, location }
 }

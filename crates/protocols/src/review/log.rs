@@ -2,14 +2,15 @@
 
 use std::cell::OnceCell;
 
-use agon_core::wording::excerpt;
+use agon_core::wording::spoken;
 use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::findings::ChangeEvidence;
 use super::replies::{
-    FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnFindingStatus, OwnStatus, SecondVerdict,
+    ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnFindingStatus, OwnStatus,
+    SecondVerdict,
 };
 use super::seats::{self, JudgePerspective, vendor};
 use super::verdict::{CountedRound, ReviewBranch};
@@ -35,12 +36,10 @@ pub(super) struct ReviewJudge<'a> {
     pub(super) first: Option<FirstVerdict>,
     /// Whether it restated its verdict in a call of its own.
     pub(super) restated: bool,
-    pub(super) second: Option<(SecondVerdict, &'a Value)>,
+    pub(super) second: Option<SecondVerdict>,
     /// The evidence for its change of verdict, where it verifies.
     pub(super) evidence: Option<ChangeEvidence>,
-    /// Whether it changed its verdict without evidence that could be verified.
-    pub(super) is_weak_flip: bool,
-    /// Whether its verdict went back to round 1 for that.
+    /// Whether its verdict went back to round 1 because nothing verifies.
     pub(super) is_reverted: bool,
 }
 
@@ -66,73 +65,64 @@ impl RaisedFinding {
     }
 }
 
-impl<'a> ReviewJudge<'a> {
-    fn read(
-        debate: &'a Debate,
-        options: &ReviewOptions,
-        seat: &'a Seat,
-        perspective: Option<JudgePerspective>,
-    ) -> Result<Self, Corrupt> {
-        let value = |phase: ReviewPhase| reply_in(debate, phase, &seat.id).and_then(Reply::value);
-        let answer = value(ReviewPhase::FirstVerdict);
-        let first = answer.filter(|_| options.is_validation()).map(FirstVerdict::deserialize).transpose()?;
-        let second = value(ReviewPhase::SecondVerdict);
-        let second =
-            second.map(|value| SecondVerdict::deserialize(value).map(|read| (read, value))).transpose()?;
-        Ok(Self {
-            seat,
-            mixed: seat.role == "mixed_judge",
-            perspective,
-            vendor: vendor_that_spoke(debate, seat),
-            answer,
-            first,
-            restated: value(ReviewPhase::Restate).is_some(),
-            second,
-            evidence: None,
-            is_weak_flip: false,
-            is_reverted: false,
-        })
+impl ReviewJudge<'_> {
+    pub(super) fn first_verdict(&self) -> Option<JudgeVerdict> {
+        Some(self.first.as_ref()?.verdict)
     }
 
-    /// Whether its verdicts of the two rounds differ.
-    pub(super) fn is_changed(&self) -> bool {
-        let verdicts = self.first.as_ref().zip(self.second.as_ref());
-        verdicts.is_some_and(|(first, (second, _))| first.verdict != second.now.verdict)
+    /// Its verdicts of the two rounds, if they differ.
+    pub(super) fn change(&self) -> Option<[JudgeVerdict; 2]> {
+        let (first, second) = (self.first_verdict()?, self.second.as_ref()?.now.verdict);
+        (first != second).then_some([first, second])
     }
 
-    /// What the judge says to its own finding of this id in round 2. Two answers that contradict each other say nothing.
-    fn own_status(&self, id: &str) -> Option<&OwnFindingStatus> {
-        let (second, _) = self.second.as_ref()?;
-        let mut own = second.own.iter().filter(|own| findings::is_id(&own.id, id));
-        let first = own.next()?;
-        own.all(|other| (other.status, other.severity) == (first.status, first.severity)).then_some(first)
+    /// Whether it changed its verdict without evidence that could be verified.
+    pub(super) fn is_weak_flip(&self) -> bool {
+        self.change().is_some() && self.evidence.is_none()
+    }
+
+    /// What it cites for a change of verdict.
+    pub(super) fn changed_because(&self) -> Option<&ChangeReason> {
+        self.change()?;
+        self.second.as_ref()?.changed_because.as_ref()
     }
 
     /// The verdict that counts, and its round: that of round 2, unless there is none or it was reverted.
     pub(super) fn counted(&self) -> Option<(CountedRound, &FirstVerdict)> {
-        let last = self.last()?;
         match &self.second {
-            Some(_) if !self.is_reverted => Some((CountedRound::R2, last)),
+            Some(second) if !self.is_reverted => Some((CountedRound::R2, &second.now)),
             _ => Some((CountedRound::R1, self.first.as_ref()?)),
         }
-    }
-
-    /// The verdict that the judge holds at the end, even where it was reverted.
-    pub(super) fn last(&self) -> Option<&FirstVerdict> {
-        let first = self.first.as_ref()?;
-        Some(self.second.as_ref().map_or(first, |(second, _)| &second.now))
-    }
-
-    /// What it cites for a change of verdict although that does not verify.
-    pub(super) fn unverified_cause(&self) -> Option<String> {
-        let (second, _) = self.second.as_ref().filter(|_| self.is_weak_flip)?;
-        let cited = shown_citation(&second.changed_because.as_ref()?.sentence());
-        (!cited.is_empty()).then_some(cited)
     }
 
     /// The same without its round.
     pub(super) fn counted_verdict(&self) -> Option<JudgeVerdict> {
         self.counted().map(|(_, counted)| counted.verdict)
+    }
+
+    /// The verdict that the judge holds at the end, even where it was reverted.
+    pub(super) fn last(&self) -> Option<&FirstVerdict> {
+        self.second.as_ref().map(|second| &second.now).or(self.first.as_ref())
+    }
+
+    /// What it cites for a change of verdict although that does not verify.
+    pub(super) fn unverified_cause(&self) -> Option<String> {
+        let cited = self.changed_because().filter(|_| self.is_weak_flip())?;
+        Some(cited.words()).filter(|words| words.contains(char::is_alphanumeric))
+    }
+
+    /// A change of verdict and what is cited for it, for readers.
+    pub(super) fn change_words(&self) -> Option<String> {
+        let [first, second] = self.change()?.map(JudgeVerdict::as_str);
+        let cited = match (&self.evidence, self.changed_because(), self.unverified_cause()) {
+            (Some(evidence), Some(because), _) => {
+                format!("{}: {}", spoken(because.kind.as_str()), evidence.cited)
+            }
+            (.., Some(cited)) => format!("weak flip: it cites {cited}, which does not verify"),
+            _ => "weak flip: it cites nothing".to_owned(),
+        };
+        let reverted = if self.is_reverted { "; reverted to R1" } else { "" };
+        Some(format!("{first} to {second}, {cited}{reverted}"))
     }
 }
 
@@ -158,26 +148,32 @@ impl<'a> ReviewLog<'a> {
         let mut judges = Vec::new();
         for role in ["judge", "mixed_judge"] {
             for (place, seat) in brief.seats_of(role).enumerate() {
-                let perspective = seats::perspective_at(&options, &perspectives, place, seated);
-                judges.push(ReviewJudge::read(debate, &options, seat, perspective)?);
+                let value = |phase: ReviewPhase| reply_in(debate, phase, &seat.id).and_then(Reply::value);
+                let answer = value(ReviewPhase::FirstVerdict);
+                let verdict = answer.filter(|_| options.is_validation());
+                let second = value(ReviewPhase::SecondVerdict);
+                judges.push(ReviewJudge {
+                    seat,
+                    mixed: role == "mixed_judge",
+                    perspective: seats::perspective_at(&options, &perspectives, place, seated),
+                    vendor: vendor_that_spoke(debate, seat),
+                    answer,
+                    first: verdict.map(FirstVerdict::deserialize).transpose()?,
+                    restated: value(ReviewPhase::Restate).is_some(),
+                    second: second.map(SecondVerdict::deserialize).transpose()?,
+                    evidence: None,
+                    is_reverted: false,
+                });
             }
         }
         let findings = raised_findings(&judges);
         let mut log = Self { debate, options, judges, findings, packet: OnceCell::new() };
-        let evidence: Vec<Option<ChangeEvidence>> =
-            log.judges.iter().map(|judge| findings::change_evidence(&log, judge)).collect();
+        let evidence =
+            |judge: &ReviewJudge<'_>| findings::verified_evidence(&log, judge, judge.changed_because()?);
+        let evidence: Vec<Option<ChangeEvidence>> = log.judges.iter().map(evidence).collect();
         for (judge, evidence) in log.judges.iter_mut().zip(evidence) {
-            judge.is_weak_flip = judge.is_changed() && evidence.is_none();
-            judge.is_reverted = judge.is_weak_flip && log.options.strict_anchoring;
             judge.evidence = evidence;
-        }
-        for raised in &mut log.findings {
-            let judge = log.judges.iter().find(|judge| judge.seat.id == raised.seat);
-            raised.answer = judge.and_then(|judge| judge.own_status(&raised.id)).cloned();
-            let changed = raised.answer.as_ref().filter(|answer| answer.status == OwnStatus::Change);
-            if let Some(severity) = changed.and_then(|answer| answer.severity) {
-                raised.finding.severity = severity;
-            }
+            judge.is_reverted = log.options.strict_anchoring && judge.is_weak_flip();
         }
         Ok(log)
     }
@@ -204,8 +200,7 @@ impl<'a> ReviewLog<'a> {
 
     /// The findings of a judge that stand in the end.
     pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> impl Iterator<Item = &JudgeFinding> {
-        let seat = judge.seat.id.clone();
-        let own = self.findings.iter().filter(move |raised| raised.seat == seat && !raised.is_dropped());
+        let own = self.findings.iter().filter(|raised| raised.seat == judge.seat.id && !raised.is_dropped());
         own.map(|raised| &raised.finding)
     }
 
@@ -250,7 +245,7 @@ impl<'a> ReviewLog<'a> {
 
     /// Whether the verdicts of round 1 are all the same; `None` while there are none.
     pub(super) fn branch(&self) -> Option<ReviewBranch> {
-        let mut verdicts = self.judges.iter().filter_map(|judge| Some(judge.first.as_ref()?.verdict));
+        let mut verdicts = self.judges.iter().filter_map(ReviewJudge::first_verdict);
         let first = verdicts.next()?;
         let agreed = verdicts.all(|verdict| verdict == first);
         Some(if agreed { ReviewBranch::Agreed } else { ReviewBranch::Disagreed })
@@ -266,6 +261,11 @@ impl<'a> ReviewLog<'a> {
     /// What a seat replied in a phase.
     pub(super) fn reply(&self, phase: ReviewPhase, seat: &str) -> Option<&'a Reply> {
         reply_in(self.debate, phase, seat)
+    }
+
+    /// A judge's answer of round 2, as it gave it.
+    pub(super) fn second_answer(&self, judge: &ReviewJudge<'_>) -> Option<&'a Value> {
+        self.reply(ReviewPhase::SecondVerdict, &judge.seat.id).and_then(Reply::value)
     }
 
     /// Why a seat is missing in a phase.
@@ -288,25 +288,22 @@ impl<'a> ReviewLog<'a> {
 
 /// The findings of all judges, numbered.
 fn raised_findings(judges: &[ReviewJudge<'_>]) -> Vec<RaisedFinding> {
-    let first = judges.iter().map(|judge| (judge, 1, judge.first.as_ref().map(|first| &first.findings)));
-    let second =
-        judges.iter().map(|judge| (judge, 2, judge.second.as_ref().map(|(second, _)| &second.now.findings)));
+    let first = judges.iter().map(|judge| (judge, 1, judge.first.as_ref()));
+    let second = judges.iter().map(|judge| (judge, 2, judge.second.as_ref().map(|second| &second.now)));
     let mut raised = Vec::new();
-    for (judge, round, findings) in first.chain(second) {
-        for finding in findings.into_iter().flatten() {
-            let (id, mut finding) = (format!("F{}", raised.len() + 1), finding.clone());
-            finding.location = finding.location.filter(|location| !location.trim().is_empty());
-            let (seat, raised_as) = (judge.seat.id.clone(), finding.severity);
-            raised.push(RaisedFinding { id, seat, round, finding, raised_as, answer: None });
+    for (judge, round, said) in first.chain(second) {
+        for finding in said.into_iter().flat_map(|said| &said.findings) {
+            let (id, seat, raised_as) =
+                (format!("F{}", raised.len() + 1), judge.seat.id.clone(), finding.severity);
+            let answer = judge.second.as_ref().and_then(|second| second.own_status(&id)).cloned();
+            let changed = answer.as_ref().filter(|answer| answer.status == OwnStatus::Change);
+            let severity = changed.and_then(|answer| answer.severity).unwrap_or(raised_as);
+            let location = finding.location.clone().filter(|location| !location.trim().is_empty());
+            let finding = JudgeFinding { severity, location, ..finding.clone() };
+            raised.push(RaisedFinding { id, seat, round, finding, raised_as, answer });
         }
     }
     raised
-}
-
-/// A citation on one line, and no longer than a reader needs to find it.
-pub(super) fn shown_citation(text: &str) -> String {
-    const CITED_CHARS_MAX: usize = 160;
-    excerpt(&text.split_whitespace().collect::<Vec<_>>().join(" "), CITED_CHARS_MAX)
 }
 
 fn reply_in<'a>(debate: &'a Debate, phase: ReviewPhase, seat: &str) -> Option<&'a Reply> {

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::prompt::{self, PromptSet};
 use log::ReviewLog;
+use replies::{FirstVerdict, SecondVerdict};
 
 mod asks;
 pub mod findings;
@@ -73,7 +74,7 @@ agon_core::protocol_options! {
         perspectives: Option<String> = Text, "", "what the judges look at, by name, with commas";
         perspectives_file: Option<String> = File, "", "perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON";
         explorers: usize = Int(0, 5), "0", "explorers for each judge, who read parts of the target before round 1";
-        mixed: Option<String> = Models, "", "judges of a second vendor as well, in round 1 only";
+        mixed: Option<String> = Models, "", "judges of a second provider as well, in round 1 only";
         diff: Option<String> = File, "", "a diff to judge: a file, `-` for stdin, a git range such as main...HEAD, or `staged`";
         spec: Option<String> = File, "", "what the target is meant to do";
         decisions: Option<String> = File, "", "what was decided before and is not up for review";
@@ -164,11 +165,9 @@ impl Protocol for Review {
         let parts = packet::parts(brief, options.explorers).len();
         let explorers = u32::try_from(parts).unwrap_or(u32::MAX).saturating_mul(judges + mixed);
         // A judge that is alone has nobody to read in round 2.
-        let second = match options.has_debate() && judges + mixed > 1 {
-            false => 0,
-            true if options.strict_anchoring => 2 * judges,
-            true => judges,
-        };
+        let has_second = options.has_debate() && judges + mixed > 1;
+        let each = if options.strict_anchoring { 2 } else { 1 };
+        let second = if has_second { each * judges } else { 0 };
         let calls = explorers + judges + mixed + second;
         CallPlan { fewest_calls: calls, most_calls: calls, most_phases: 4, most_rounds: None }
     }
@@ -179,19 +178,14 @@ impl Protocol for Review {
         let Some(phase) = debate.last_phase() else {
             return if log.options.explorers > 0 { asks.explorations() } else { asks.first_verdicts() };
         };
-        let restated = log.restated().count();
+        let has_room = |calls: usize| calls > 0 && !log.limits().is_exhausted(calls);
         match ReviewPhase::of(phase)? {
             ReviewPhase::Explore => asks.first_verdicts(),
-            ReviewPhase::FirstVerdict if !log.has_second_round() => verdict::close(&log),
-            ReviewPhase::FirstVerdict if log.limits().is_exhausted(log.second_calls()) => {
-                verdict::close(&log)
+            ReviewPhase::FirstVerdict if log.has_second_round() && has_room(log.second_calls()) => {
+                if log.options.strict_anchoring { asks.restatements() } else { asks.second_verdicts() }
             }
-            ReviewPhase::FirstVerdict if log.options.strict_anchoring => asks.restatements(),
-            ReviewPhase::FirstVerdict => asks.second_verdicts(),
-            ReviewPhase::Restate if restated == 0 => verdict::close(&log),
-            ReviewPhase::Restate if log.limits().is_exhausted(restated) => verdict::close(&log),
-            ReviewPhase::Restate => asks.second_verdicts(),
-            ReviewPhase::SecondVerdict => verdict::close(&log),
+            ReviewPhase::Restate if has_room(log.restated().count()) => asks.second_verdicts(),
+            _ => verdict::close(&log),
         }
     }
 
@@ -200,22 +194,19 @@ impl Protocol for Review {
         let phase =
             debate.last_phase().ok_or(Corrupt::Empty).and_then(ReviewPhase::of).map_err(unreadable)?;
         match phase {
-            ReviewPhase::Explore => replies::ExplorerReport::deserialize(value).map(|_| ())?,
+            ReviewPhase::Explore => drop(replies::ExplorerReport::deserialize(value)?),
             ReviewPhase::FirstVerdict => match ReviewOptions::read(&debate.brief.options).mode {
-                ReviewMode::Validate => {
-                    findings::check_first_verdict(&replies::FirstVerdict::deserialize(value)?)?;
-                }
-                ReviewMode::Brainstorm => replies::BrainstormAnswer::deserialize(value).map(|_| ())?,
-                ReviewMode::Research => replies::ResearchAnswer::deserialize(value).map(|_| ())?,
+                ReviewMode::Validate => findings::check_first_verdict(&FirstVerdict::deserialize(value)?)?,
+                ReviewMode::Brainstorm => drop(replies::BrainstormAnswer::deserialize(value)?),
+                ReviewMode::Research => drop(replies::ResearchAnswer::deserialize(value)?),
             },
             ReviewPhase::Restate => {
                 findings::check_restatement(&replies::VerdictRestatement::deserialize(value)?.restatement)?;
             }
             ReviewPhase::SecondVerdict => {
-                let second = replies::SecondVerdict::deserialize(value)?;
                 let log = ReviewLog::read(debate).map_err(unreadable)?;
                 let judge = log.judge(&ask.seat).ok_or(Corrupt::Empty).map_err(unreadable)?;
-                findings::check_second_verdict(&log, judge, &second)?;
+                findings::check_second_verdict(&log, judge, &SecondVerdict::deserialize(value)?)?;
             }
         }
         Ok(())

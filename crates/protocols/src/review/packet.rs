@@ -3,10 +3,10 @@
 use agon_core::brief::part;
 use agon_core::fence::label;
 use agon_core::{Brief, BriefFile, Invalid, Request};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::named_lists::name_key;
-use crate::packet_lines::{PacketLines, PacketLocation, read_diff, with_line_numbers};
+use crate::packet_lines::{PacketLines, read_diff, with_line_numbers};
 use crate::quotes::QuotedTexts;
 
 /// What a review is called when the user gave no text.
@@ -68,9 +68,8 @@ pub(super) fn items(brief: &Brief) -> Vec<PacketItem> {
     let mut items: Vec<PacketItem> = targets(&brief.files).map(target).collect();
     // It was read when the debate was opened.
     if let Some(diff) = brief.part("diff").and_then(|file| read_diff(&file.text).ok()) {
-        let message =
-            (!diff.message.is_empty()).then(|| PacketItem::of_text("Message of the diff", &diff.message));
-        items.extend(message);
+        let message = Some(&diff.message).filter(|message| !message.is_empty());
+        items.extend(message.map(|message| PacketItem::of_text("Message of the diff", message)));
         let files = diff.files.into_iter();
         items.extend(files.map(|file| PacketItem::of_path("Diff of", &file.path, file.numbered)));
     }
@@ -85,71 +84,46 @@ pub(super) fn items(brief: &Brief) -> Vec<PacketItem> {
 pub(super) fn parts(brief: &Brief, count: usize) -> Vec<Vec<PacketItem>> {
     let mut pieces = items(brief);
     while pieces.len() < count {
-        let largest =
-            (0..pieces.len()).rev().max_by_key(|place| pieces.get(*place).map(|item| item.lines.len()));
-        let Some(item) = largest.and_then(|place| pieces.get_mut(place)).filter(|item| item.lines.len() > 1)
-        else {
-            break;
-        };
+        let largest = pieces.iter_mut().enumerate().rev().max_by_key(|(_, item)| item.lines.len());
+        let Some((place, item)) = largest.filter(|(_, item)| item.lines.len() > 1) else { break };
         let lines = item.lines.split_off(item.lines.len().div_ceil(2));
         let rest = PacketItem { lines, ..item.clone() };
-        pieces.insert(largest.unwrap_or_default() + 1, rest);
+        pieces.insert(place + 1, rest);
     }
-    let mut places: Vec<usize> = (0..pieces.len()).collect();
-    places.sort_by_key(|place| std::cmp::Reverse(pieces.get(*place).map(|item| item.lines.len())));
-    let mut hands: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new()); count.min(pieces.len())];
-    for place in places {
-        let Some((lines, hand)) = hands.iter_mut().min_by_key(|(lines, _)| *lines) else { break };
+    let mut dealt = vec![(0, Vec::new()); count.min(pieces.len())];
+    let mut pieces: Vec<(usize, PacketItem)> = pieces.into_iter().enumerate().collect();
+    pieces.sort_by_key(|(_, item)| std::cmp::Reverse(item.lines.len()));
+    for piece in pieces {
+        let Some((lines, part)) = dealt.iter_mut().min_by_key(|(lines, _)| *lines) else { break };
         // An item without lines counts as one, so that every explorer has something.
-        *lines += pieces.get(place).map_or(1, |item| item.lines.len().max(1));
-        hand.push(place);
+        *lines += piece.1.lines.len().max(1);
+        part.push(piece);
     }
-    let items = |mut hand: Vec<usize>| {
-        hand.sort_unstable();
-        hand.iter().filter_map(|place| pieces.get(*place).cloned()).collect()
+    let in_order = |mut part: Vec<(usize, PacketItem)>| {
+        part.sort_by_key(|(place, _)| *place);
+        part.into_iter().map(|(_, item)| item).collect()
     };
-    hands.into_iter().map(|(_, hand)| items(hand)).collect()
+    dealt.into_iter().map(|(_, part)| in_order(part)).collect()
 }
 
-/// The packet, or a part of it, as its template takes it.
-#[derive(Serialize)]
-pub(super) struct PacketContext {
-    items: Vec<ItemContext>,
-    has_diff: bool,
-    spec: Option<String>,
-    decisions: Option<String>,
-    /// The words of the person who asked.
-    interjections: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ItemContext {
-    title: String,
-    content: String,
-}
-
-impl PacketContext {
-    pub(super) fn new(
-        brief: &Brief,
-        quoted: &QuotedTexts<'_>,
-        items: Vec<PacketItem>,
-        interjections: Vec<String>,
-    ) -> Self {
-        let item = |item: PacketItem| ItemContext {
-            content: quoted.quote(&item.what, &item.lines.join("\n")),
-            title: item.title,
-        };
-        let part = |key: &str, what: &str| {
-            brief.part(key).map(|file| quoted.quote(&format!("{what} {}", file.path), &file.text))
-        };
-        Self {
-            items: items.into_iter().map(item).collect(),
-            has_diff: brief.part("diff").is_some(),
-            spec: part("spec", "specification"),
-            decisions: part("decisions", "decisions"),
-            interjections,
-        }
-    }
+/// The packet, or a part of it, with the words of the person who asked, as its template takes it.
+pub(super) fn context(
+    brief: &Brief,
+    quoted: &QuotedTexts<'_>,
+    items: Vec<PacketItem>,
+    interjections: &[String],
+) -> Value {
+    let item = |PacketItem { title, what, lines }| json!({"title": title, "content": quoted.quote(&what, &lines.join("\n"))});
+    let part = |key: &str, what: &str| {
+        brief.part(key).map(|file| quoted.quote(&format!("{what} {}", file.path), &file.text))
+    };
+    json!({
+        "items": items.into_iter().map(item).collect::<Vec<_>>(),
+        "has_diff": brief.part("diff").is_some(),
+        "spec": part("spec", "specification"),
+        "decisions": part("decisions", "decisions"),
+        "interjections": interjections,
+    })
 }
 
 /// A short name for what is judged, fit for the name of a file.
@@ -172,27 +146,6 @@ pub(super) fn slug(brief: &Brief) -> String {
 fn file_stem(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
-}
-
-/// The text of the lines that a location names. Nothing if there are none, or if a diff has an old and a new line of one number.
-pub(super) fn line_text(brief: &Brief, place: &PacketLocation) -> Option<String> {
-    let first = place.line?;
-    let numbers = first..=place.end_line.unwrap_or(first);
-    let text = |line: &String| {
-        let (number, text) = line.split_once(" | ")?;
-        let number: u64 = number.trim_start_matches(['+', '-']).trim().parse().ok()?;
-        numbers.contains(&number).then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
-    };
-    let is_file = |item: &PacketItem| {
-        let path = item.what.strip_prefix("File ").or_else(|| item.what.strip_prefix("Diff of "));
-        path.is_some_and(|path| path.strip_prefix("./").unwrap_or(path) == place.file)
-    };
-    let texts = |item: PacketItem| {
-        let lines: Vec<String> = item.lines.iter().filter_map(text).collect();
-        let text = lines.join(" ");
-        (lines.len() == numbers.clone().count() && !text.trim().is_empty()).then_some(text)
-    };
-    items(brief).into_iter().filter(is_file).find_map(texts)
 }
 
 /// The packet by line, against which the judges' locations and quotes are verified.

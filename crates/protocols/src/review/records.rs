@@ -1,16 +1,16 @@
 //! What a review leaves for others: the report, one file for each judge and round, and the verdict as a gate for a pipeline.
 
 use agon_core::timestamps::day;
-use agon_core::wording::{heading, spoken};
+use agon_core::wording::{heading, joined, spoken};
 use agon_core::{
     GateFinding, GateJudge, GateReport, GateRuling, GateSeverity, RecordBody, SavedRecord, Status,
 };
 use serde_json::Value;
 
-use super::findings::ReviewFinding;
+use super::findings::{ReviewFinding, others_answers};
 use super::log::{ReviewJudge, ReviewLog};
-use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict};
-use super::report::{disputes, non_empty};
+use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict, OtherStatus};
+use super::report::{answer_words, non_empty};
 use super::verdict::{JudgeRecord, JudgedResult, ReviewRuling, ReviewVerdict, footer_line};
 use super::{ReviewFailOn, packet};
 use crate::named_lists::name_key;
@@ -31,7 +31,7 @@ pub(super) fn records(log: &ReviewLog<'_>) -> Vec<SavedRecord> {
             let text = answer_text(judge, 1, judge.first.as_ref().map(|first| first.verdict), answer);
             files.push(record(own.clone(), ".md", RecordBody::Text(text)));
         }
-        if let Some((second, value)) = &judge.second {
+        if let Some((second, value)) = judge.second.as_ref().zip(log.second_answer(judge)) {
             let text = answer_text(judge, 2, Some(second.now.verdict), value);
             files.push(record(own, "-r2.md", RecordBody::Text(text)));
         }
@@ -64,10 +64,11 @@ fn answer_text(judge: &ReviewJudge<'_>, round: u32, verdict: Option<JudgeVerdict
 
 /// A field under a heading, or nothing if there is nothing in it.
 fn section(field: &str, value: &Value) -> String {
+    let entry = |value: &Value| format!("- {}\n", one_line(&words(value)));
     let body = match value {
         Value::String(text) => quoted(text),
-        Value::Array(items) => items.iter().map(|item| format!("- {}\n", one_line(&words(item)))).collect(),
-        Value::Object(_) => format!("- {}\n", one_line(&words(value))),
+        Value::Array(items) => items.iter().map(entry).collect(),
+        Value::Object(_) => entry(value),
         _ => String::new(),
     };
     if body.is_empty() { body } else { format!("\n## {}\n\n{body}", one_line(&heading(field))) }
@@ -79,10 +80,8 @@ pub(super) fn words(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Object(fields) => {
             let fields = fields.iter().filter(|(_, value)| !value.is_null());
-            fields
-                .map(|(key, value)| format!("{}: {}", spoken(key), words(value)))
-                .collect::<Vec<_>>()
-                .join("; ")
+            let named = fields.map(|(key, value)| format!("{}: {}", spoken(key), words(value)));
+            named.collect::<Vec<_>>().join("; ")
         }
         other => other.to_string(),
     }
@@ -101,14 +100,8 @@ fn one_line(text: &str) -> String {
 
 /// Escapes the characters that would open code, a link, a picture or a tag.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '<' | '`' | '[' | '!') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
+    let escape = |text: String, mark: char| text.replace(mark, &format!("\\{mark}"));
+    ['<', '`', '[', '!'].into_iter().fold(text.to_owned(), escape)
 }
 
 /// The answer as it was given, in a fence with more ticks than any run of them inside.
@@ -121,101 +114,65 @@ fn json_block(value: &Value) -> String {
 
 /// The verdict for a pipeline.
 pub(super) fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: &JudgedResult) -> GateReport {
-    let ruling = gate_ruling(log, verdict.verdict);
-    let mut findings: Vec<GateFinding> = judged.findings.iter().map(gate_finding).collect();
-    findings.sort_by_key(|finding| (finding.dropped, finding.severity));
-    let word = verdict.verdict.filter(|_| ruling != GateRuling::Missing);
+    let outcome = log.debate.outcome.as_ref();
+    let is_complete = outcome.is_some_and(|outcome| outcome.status == Status::Complete);
+    let decided = verdict.verdict.filter(|_| is_complete);
+    let mut findings: Vec<GateFinding> =
+        judged.findings.iter().map(|found| gate_finding(log, found)).collect();
+    findings.sort_by_key(|finding| finding.dropped);
     let judges = log.judges.iter().zip(&judged.judges);
     GateReport {
-        ruling,
-        verdict: word.map(|ruling| ruling.as_str().to_owned()),
-        meaning: format!("{}{}", meaning(log, judged, ruling, word), remarks(log, judged, word)),
+        ruling: match decided {
+            None => GateRuling::Missing,
+            Some(ruling) if !ruling.passes(log.options.fail_on) => GateRuling::Blocked,
+            Some(ReviewRuling::Pass) => GateRuling::Passed,
+            Some(_) => GateRuling::Warned,
+        },
+        verdict: decided.map(|ruling| ruling.as_str().to_owned()),
+        meaning: match (decided, outcome) {
+            (Some(ruling), _) => meaning(log, judged, ruling),
+            (None, None) => "There is no verdict: the review has not ended.".to_owned(),
+            (None, Some(_)) => {
+                format!("There is no verdict: {}.", judged.quorum.sentence(judged.judges.len()))
+            }
+        },
         target: verdict.target.clone(),
         path: verdict.paths.first().cloned(),
         fails_on_warn: log.options.fail_on == ReviewFailOn::Warn,
-        footer: log.debate.outcome.as_ref().map(|_| footer_line(log, verdict)),
+        footer: outcome.map(|_| footer_line(log, verdict)),
         judges: judges.map(|(judge, record)| gate_judge(log, judge, record)).collect(),
         findings,
     }
 }
 
-fn gate_ruling(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> GateRuling {
-    let is_complete = log.debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
-    match ruling.filter(|_| is_complete) {
-        None => GateRuling::Missing,
-        Some(ruling) if !ruling.passes(log.options.fail_on) => GateRuling::Blocked,
-        Some(ReviewRuling::Pass) => GateRuling::Passed,
-        Some(_) => GateRuling::Warned,
-    }
-}
-
-/// What the ruling means, in a sentence or two.
-fn meaning(
-    log: &ReviewLog<'_>,
-    judged: &JudgedResult,
-    gate: GateRuling,
-    ruling: Option<ReviewRuling>,
-) -> String {
-    let verdicts: Vec<JudgeVerdict> = judged.judges.iter().filter_map(|judge| judge.verdict).collect();
-    let heard = verdicts.len();
-    let is_short = heard < judged.judges.len();
-    let (who, whose) = if is_short { (" that was heard", " that were heard") } else { ("", "") };
-    let share = |verdict: JudgeVerdict, one: &str, more: &str| {
-        let with = verdicts.iter().filter(|other| **other == verdict).count();
-        match (with, heard) {
-            (1, 1) => format!("The judge{who} {one}"),
-            (2, 2) => format!("Both judges{whose} {more}"),
-            (with, heard) if with == heard => format!("All {heard} judges{whose} {more}"),
-            (with, heard) => {
-                format!("{with} of {heard} judges{whose} {}", if with == 1 { one } else { more })
-            }
-        }
-    };
-    match ruling {
-        None => {
-            let why = match log.debate.outcome.as_ref().map(|outcome| outcome.status) {
-                None => "the review has not ended".to_owned(),
-                Some(_) if heard == 0 => "no judge gave one".to_owned(),
-                Some(_) => judged.quorum.sentence(judged.judges.len()),
-            };
-            format!("There is no verdict: {why}.")
-        }
-        Some(ReviewRuling::Pass) => format!("{}.", share(JudgeVerdict::Pass, "passes it", "pass it")),
-        Some(ReviewRuling::Warn) => {
-            let fails = if gate == GateRuling::Blocked { " WARN counts as failing here." } else { "" };
-            let share = share(JudgeVerdict::Warn, "has reservations", "have reservations");
-            format!("{share}, nobody fails it.{fails}")
-        }
-        Some(ReviewRuling::Fail) => {
-            let is_split = verdicts.iter().any(|verdict| *verdict != JudgeVerdict::Fail);
-            let rule = if is_split { " One is enough." } else { "" };
-            format!("{}.{rule}", share(JudgeVerdict::Fail, "fails it", "fail it"))
-        }
-        Some(ReviewRuling::Disagree) => {
-            let sides = judged.vendors.iter();
-            let sides = sides.map(|side| format!("{} says {}", side.vendor, side.verdict.as_str()));
-            format!("The vendors split: {}. You decide.", sides.collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
-/// What a reader must know beside a ruling: verdicts that were reverted, and critical findings that do not block.
-fn remarks(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: Option<ReviewRuling>) -> String {
-    let reverted = log.judges.iter().filter(|judge| judge.is_reverted && ruling.is_some());
-    let reverted = reverted.filter_map(|judge| {
-        let (first, last) = (judge.first.as_ref()?.verdict.as_str(), judge.last()?.verdict.as_str());
-        let name = &judge.seat.id;
-        Some(format!(" {name} counts with its {first} of round 1: its move to {last} was not verified."))
+/// Who says what, the worst verdict first, and the rule that makes a ruling of it.
+fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: ReviewRuling) -> String {
+    let verdicts = [Some(JudgeVerdict::Fail), Some(JudgeVerdict::Warn), Some(JudgeVerdict::Pass), None];
+    let said = verdicts.into_iter().filter_map(|verdict| {
+        let who = judged.judges.iter().filter(|judge| judge.verdict == verdict);
+        let reverted = |judge: &JudgeRecord| if judge.reverted { " (reverted to R1)" } else { "" };
+        let who: Vec<String> = who.map(|judge| format!("{}{}", judge.judge, reverted(judge))).collect();
+        let s = if who.len() == 1 { "s" } else { "" };
+        let what = verdict.map_or("gave no verdict".to_owned(), |said| format!("say{s} {}", said.as_str()));
+        (!who.is_empty()).then(|| format!("{} {what}", joined(&who)))
     });
-    let is_open = matches!(ruling, Some(ReviewRuling::Pass | ReviewRuling::Warn));
-    let critical = judged.findings.iter().filter(|found| is_open && !found.dropped);
-    let critical = critical.filter(|found| found.finding.severity == FindingSeverity::Critical);
-    let critical = match critical.count() {
-        0 => None,
-        1 => Some(" One critical finding stands.".to_owned()),
-        n => Some(format!(" {n} critical findings stand.")),
+    let said: Vec<String> = said.collect();
+    let critical = judged.findings.iter().filter(|found| !found.dropped);
+    let critical = critical.filter(|found| found.finding.severity == FindingSeverity::Critical).count();
+    let rule = match ruling {
+        ReviewRuling::Fail => " One FAIL is enough.".to_owned(),
+        ReviewRuling::Disagree => {
+            let sides = judged.vendors.iter();
+            let sides = sides.map(|side| format!("{} {}", side.vendor, side.verdict.as_str()));
+            format!(" The providers split: {}. You decide.", sides.collect::<Vec<_>>().join(", "))
+        }
+        ReviewRuling::Warn if !ruling.passes(log.options.fail_on) => {
+            " WARN counts as failing here.".to_owned()
+        }
+        _ if critical > 0 => format!(" Critical findings that stand: {critical}."),
+        _ => String::new(),
     };
-    reverted.chain(critical).collect()
+    format!("{}.{rule}", said.join("; "))
 }
 
 fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
@@ -238,14 +195,16 @@ fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord
     }
 }
 
-fn gate_finding(found: &ReviewFinding) -> GateFinding {
+fn gate_finding(log: &ReviewLog<'_>, found: &ReviewFinding) -> GateFinding {
+    let said = others_answers(log, |id| found.ids.iter().any(|own| own == id)).into_iter();
+    let disputes = said.filter(|(_, said)| said.status == OtherStatus::Dispute);
     GateFinding {
         file: found.file.clone(),
         line: found.line,
         end_line: found.end_line,
         unverified: found.unverified,
         judges: found.judges.clone(),
-        remarks: disputes(found).collect(),
+        remarks: disputes.map(|(judge, said)| answer_words(judge, said)).collect(),
         dropped_by: found.dropped_by.clone(),
         dropped: found.dropped,
         ..own_finding(&found.finding)

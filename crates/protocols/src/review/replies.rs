@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::findings::is_id;
 use crate::prompt::entry_question;
 
 agon_core::option_words! {
@@ -117,6 +118,15 @@ pub struct SecondVerdict {
     pub changed_because: Option<ChangeReason>,
 }
 
+impl SecondVerdict {
+    /// What it says to the judge's own finding of this id. Two answers that contradict each other say nothing.
+    pub(super) fn own_status(&self, id: &str) -> Option<&OwnFindingStatus> {
+        let mut own = self.own.iter().filter(|own| is_id(&own.id, id));
+        let first = own.next()?;
+        own.all(|other| (other.status, other.severity) == (first.status, first.severity)).then_some(first)
+    }
+}
+
 agon_core::option_words! {
     /// What becomes of a judge's own finding.
     #[derive(Serialize, Deserialize, JsonSchema)]
@@ -223,13 +233,11 @@ pub struct ChangeReason {
 }
 
 impl ChangeReason {
-    /// The evidence for a reader: what it points to, and the words.
-    pub(super) fn sentence(&self) -> String {
-        let (citation, quote) = (self.citation.trim(), self.quote.trim());
-        let quote = if citation == quote { "" } else { quote };
-        match (citation, quote) {
-            (citation, "") => citation.to_owned(),
+    /// What it points to, and the words, as the judge gave them.
+    pub(super) fn words(&self) -> String {
+        match (self.citation.trim(), self.quote.trim()) {
             ("", quote) => format!("\u{201c}{quote}\u{201d}"),
+            (citation, quote) if quote.is_empty() || quote == citation => citation.to_owned(),
             (citation, quote) => format!("{citation} \u{201c}{quote}\u{201d}"),
         }
     }

@@ -1,9 +1,10 @@
 //! Who sits in a review: how many judges, with which perspectives, of which vendors, with how many explorers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use agon_core::brief::part;
+use agon_core::wording::counted;
 use agon_core::{BriefFile, Invalid, Request, Seat};
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,25 +61,22 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     }
     let (judges, explorers) = (seats.len(), options.explorers);
     if let Some(quorum) = options.quorum.filter(|quorum| *quorum > judges) {
-        return Err(Invalid(format!(
-            "--quorum {quorum} can never be reached by {judges} judge{}: ask for fewer",
-            if judges == 1 { "" } else { "s" }
-        )));
+        let judges = counted(judges as u64, "judge");
+        return Err(Invalid(format!("--quorum {quorum} can never be reached by {judges}: ask for fewer")));
     }
     let agents = judges * (1 + explorers);
     if agents > AGENTS_MAX {
-        let s = if explorers == 1 { "" } else { "s" };
+        let explorers = counted(explorers as u64, "explorer");
         return Err(Invalid(format!(
-            "{judges} judges with {explorers} explorer{s} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
+            "{judges} judges with {explorers} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
         )));
     }
-    let explorer = |(judge, number): (&Seat, usize)| Seat {
-        id: explorer_id(&judge.id, number),
-        role: "explorer".into(),
-        model: judge.model.clone(),
+    let own_explorers = |Seat { id, model, .. }: &Seat| -> Vec<Seat> {
+        let explorer =
+            |number| Seat { id: explorer_id(id, number), role: "explorer".into(), model: model.clone() };
+        (1..=explorers).map(explorer).collect()
     };
-    let places = seats.iter().flat_map(|judge| (1..=explorers).map(move |number| (judge, number)));
-    let explorers: Vec<Seat> = places.map(explorer).collect();
+    let explorers: Vec<Seat> = seats.iter().flat_map(own_explorers).collect();
     seats.extend(explorers);
     check_names(&seats)?;
     Ok(seats)
@@ -90,10 +88,10 @@ fn usual_count(options: &ReviewOptions) -> usize {
 }
 
 /// Why more judges sit than the user asked for, if they do.
-pub(super) fn count_note(options: &ReviewOptions, judges: usize, perspectives: usize) -> Option<String> {
-    let reason = if perspectives == judges { "perspective" } else { "model" };
-    let is_raised = judges > usual_count(options) && !options.quick;
-    is_raised.then(|| format!("{judges} judges instead of {}: one for each {reason}", usual_count(options)))
+pub(super) fn count_note(options: &ReviewOptions, judges: usize) -> Option<String> {
+    let usual = usual_count(options);
+    let is_raised = judges > usual && !options.quick;
+    is_raised.then(|| format!("{judges} judges instead of {usual}: one for each perspective or model"))
 }
 
 /// The judges of the second vendor. A single model seats as many as the first vendor has, several models sit once each.
@@ -106,13 +104,13 @@ fn second_vendor(
     let models: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if models.is_empty() {
         return Err(Invalid::new(
-            "--mixed names no model: add one of a second vendor (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
+            "--mixed names no model: add one of a second provider (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
         ));
     }
     let is_first_vendor = |model: &&&str| first.iter().any(|seat| vendor(&seat.model) == vendor(model));
     if let Some(same) = models.iter().find(is_first_vendor) {
         return Err(Invalid(format!(
-            "--mixed needs a second vendor, but {same} is of {}, as the other judges are: name a model of another provider",
+            "--mixed needs a second provider, but {same} is of {}, as the other judges are: name a model of another one",
             vendor(same)
         )));
     }
@@ -137,24 +135,19 @@ pub(super) fn vendor(model: &str) -> &str {
 
 /// A perspective from the user's own file may have the name of another seat.
 fn check_names(seats: &[Seat]) -> Result<(), Invalid> {
-    for (place, seat) in seats.iter().enumerate() {
-        if seats.iter().take(place).any(|other| other.id == seat.id) {
-            return Err(Invalid(format!(
-                "two seats would be called {}: rename the perspective of that name",
-                seat.id
-            )));
+    let mut names = BTreeSet::new();
+    match seats.iter().map(|seat| &seat.id).find(|id| !names.insert(*id)) {
+        None => Ok(()),
+        Some(id) => {
+            Err(Invalid(format!("two seats would be called {id}: rename the perspective of that name")))
         }
     }
-    Ok(())
 }
 
 /// Rejects options that contradict each other.
 fn check_options(options: &ReviewOptions, perspectives: &[JudgePerspective]) -> Result<(), Invalid> {
     if options.debate && !options.is_validation() {
         return Err(Invalid::new(ONLY_VALIDATE));
-    }
-    if options.perspectives.as_ref().is_some_and(|names| names.trim().is_empty()) {
-        return Err(Invalid::new("--perspectives names none: write them as a,b,c, or omit it"));
     }
     if !options.quick {
         return Ok(());
@@ -221,31 +214,19 @@ pub(super) fn perspectives(
     files: &[BriefFile],
 ) -> Result<Vec<JudgePerspective>, Invalid> {
     let own = part(files, "perspectives_file").map(perspectives_of_file).transpose()?.unwrap_or_default();
-    let catalog = PerspectiveCatalog::built_in();
-    let mut all: Vec<JudgePerspective> = catalog.preset(&options.preset, files).collect();
-    match options.perspectives.as_deref().filter(|names| !names.trim().is_empty()) {
+    let mut all: Vec<JudgePerspective> =
+        PerspectiveCatalog::built_in().preset(&options.preset, files).collect();
+    match &options.perspectives {
         None => all.extend(own),
         Some(names) => {
             for name in names.split(',') {
-                let perspective = perspective_by_name(name, &own)?;
-                let is_own = own.iter().any(|other| other.name == perspective.name);
-                if let Some(key) = catalog.missing(&perspective.name, files).filter(|_| !is_own) {
-                    let name = &perspective.name;
-                    return Err(Invalid(format!(
-                        "the perspective {name} needs --{key}: add it, or omit {name}"
-                    )));
-                }
-                all.push(perspective);
+                all.push(perspective_by_name(name, &own, files)?);
             }
         }
     }
-    let mut distinct: Vec<JudgePerspective> = Vec::new();
-    for perspective in all {
-        if !distinct.iter().any(|other| other.name == perspective.name) {
-            distinct.push(perspective);
-        }
-    }
-    Ok(distinct)
+    let mut seen = BTreeSet::new();
+    all.retain(|perspective| seen.insert(perspective.name.clone()));
+    Ok(all)
 }
 
 /// The perspective of the judge in this place, of either vendor. Without any that the user asked for, the first two judges of several
@@ -262,14 +243,22 @@ pub(super) fn perspective_at(
     PERSPECTIVES_DEFAULT.get(place).and_then(|name| PerspectiveCatalog::built_in().find(name))
 }
 
-fn perspective_by_name(name: &str, own: &[JudgePerspective]) -> Result<JudgePerspective, Invalid> {
-    let key = name_key(name);
+fn perspective_by_name(
+    name: &str,
+    own: &[JudgePerspective],
+    files: &[BriefFile],
+) -> Result<JudgePerspective, Invalid> {
+    let (key, catalog) = (name_key(name), PerspectiveCatalog::built_in());
     if key.is_empty() {
-        return Err(Invalid::new("perspectives has an empty name: write them as a,b,c"));
+        return Err(Invalid::new("--perspectives has an empty name: write them as a,b,c, or omit it"));
     }
-    let catalog = PerspectiveCatalog::built_in();
-    let defined = own.iter().find(|perspective| perspective.name == key).cloned();
-    defined.or_else(|| catalog.find(&key)).ok_or_else(|| {
+    if let Some(own) = own.iter().find(|perspective| perspective.name == key) {
+        return Ok(own.clone());
+    }
+    if let Some(option) = catalog.missing(&key, files) {
+        return Err(Invalid(format!("the perspective {key} needs --{option}: add it, or omit {key}")));
+    }
+    catalog.find(&key).ok_or_else(|| {
         let own = own.iter().map(|perspective| perspective.name.as_str());
         let names: Vec<&str> = own.chain(catalog.perspectives.keys().map(String::as_str)).collect();
         Invalid(format!(
@@ -288,13 +277,11 @@ fn perspectives_of_file(file: &BriefFile) -> Result<Vec<JudgePerspective>, Inval
             "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat and of a file"
         )));
     }
-    let about = |value: &Value| match value {
-        Value::String(text) => text.clone(),
+    let perspective = |(name, value): &(String, Value)| {
         // The only text of a record, whatever its key.
-        Value::Object(fields) => fields.values().find_map(Value::as_str).unwrap_or_default().to_owned(),
-        _ => String::new(),
+        let field = || value.as_object()?.values().find_map(Value::as_str);
+        let about = value.as_str().or_else(field).unwrap_or_default().to_owned();
+        JudgePerspective { name: name_key(name), about }
     };
-    let perspective =
-        |(name, value): &(String, Value)| JudgePerspective { name: name_key(name), about: about(value) };
     Ok(entries.iter().map(perspective).collect())
 }

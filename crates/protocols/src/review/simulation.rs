@@ -4,7 +4,8 @@ use agon_core::simulation::{
     SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup,
 };
 use agon_core::{BriefFile, Corrupt, Headline, Invalid, Outcome, SeatPosition};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::ReviewPhase;
 use super::replies::{
@@ -59,22 +60,9 @@ impl SimulatedPlay for ReviewSimulation {
     }
 
     fn reverted_changes(&self, outcome: &Outcome) -> Result<usize, Corrupt> {
-        let shifts = Option::<ReviewShifts>::deserialize(&outcome.verdict)?.unwrap_or_default().shifts;
-        Ok(shifts.iter().filter(|shift| shift.reverted).count())
+        let shifts = outcome.verdict.get("shifts").and_then(Value::as_array).into_iter().flatten();
+        Ok(shifts.filter(|shift| shift.get("reverted") == Some(&Value::Bool(true))).count())
     }
-}
-
-/// The part of the verdict that says which changed verdicts were taken back.
-#[derive(Deserialize, Default)]
-struct ReviewShifts {
-    #[serde(default)]
-    shifts: Vec<RevertedShift>,
-}
-
-#[derive(Deserialize)]
-struct RevertedShift {
-    #[serde(default)]
-    reverted: bool,
 }
 
 fn written(reply: &impl Serialize) -> Option<String> {
@@ -113,20 +101,16 @@ fn restatement(side: SimulatedSide) -> String {
     format!("My verdict was {}. {}", verdict(side).as_str(), side.ground())
 }
 
-fn findings(side: SimulatedSide) -> Vec<JudgeFinding> {
-    let crack = JudgeFinding {
+fn first_verdict(seat: &dyn SimulatedSeat, side: SimulatedSide) -> FirstVerdict {
+    let finding = JudgeFinding {
         severity: FindingSeverity::Significant,
         description: side.ground().into(),
         category: Some("safety".into()),
         location: Some(citation(side)),
         recommendation: None,
     };
-    if side == SimulatedSide::No { vec![crack] } else { Vec::new() }
-}
-
-fn first_verdict(seat: &dyn SimulatedSeat, side: SimulatedSide) -> FirstVerdict {
     FirstVerdict {
-        findings: findings(side),
+        findings: if side == SimulatedSide::No { vec![finding] } else { Vec::new() },
         key_insight: seat.stated(side),
         verdict: verdict(side),
         confidence: if seat.is_adversary() { JudgeConfidence::High } else { JudgeConfidence::Medium },
@@ -146,15 +130,13 @@ fn second_verdict(
         true => (OwnStatus::Keep, OtherStatus::Accept),
         false => (OwnStatus::Drop, OtherStatus::Dispute),
     };
-    let own = ids("own").into_iter();
-    let own = own.map(|id| OwnFindingStatus { id, reason: String::new(), status, severity: None });
+    let (reason, severity) = (String::new, None);
+    let own = ids("own").into_iter().map(|id| OwnFindingStatus { id, reason: reason(), status, severity });
     let others = ids("others").into_iter();
-    let others =
-        others.map(|id| OtherFindingStatus { id, reason: String::new(), status: answer, severity: None });
+    let others = others.map(|id| OtherFindingStatus { id, reason: reason(), status: answer, severity });
     let (own, others): (Vec<_>, Vec<_>) = (own.collect(), others.collect());
-    let has_finding = is_no && !(own.is_empty() && others.is_empty());
     let mut now = first_verdict(seat, moved.side);
-    if has_finding {
+    if !(own.is_empty() && others.is_empty()) {
         now.findings.clear();
     }
     Some(SecondVerdict {

@@ -24,11 +24,12 @@ use std::sync::{Arc, OnceLock};
 use agon_core::tools::{TOOL_PREFIX, TOOLS, TOOLS_PHASE, table_tools};
 use agon_core::{
     Ask, AskRecord, Brief, CallPlan, Corrupt, Debate, DebateView, Fidelity, Invalid, Phase, PhaseTurn,
-    Prompt, Protocol, ProtocolInfo, ReplyFault, ReplySchema, Request, Seat, SeatThread, Step, ToolItem,
+    Prompt, Protocol, ProtocolInfo, ReplyFault, ReplySchema, Request, Seat, Step, ToolItem,
 };
 use serde_json::{Value, json};
 
 use crate::attached_context::has_attached;
+use crate::prompt::new_ask;
 use crate::quotes::{QuotedTexts, quoted_words};
 use table::ToolTable;
 
@@ -46,16 +47,13 @@ impl<P: Protocol> Protocol for WithTools<P> {
     }
 
     fn plan(&self, brief: &Brief) -> CallPlan {
-        let plan = self.0.plan(brief);
-        match table_tools(brief) {
-            None => plan,
+        let mut plan = self.0.plan(brief);
+        if table_tools(brief).is_some() {
             // After each phase tools may run, and its seats may be asked again.
-            Some(_) => CallPlan {
-                most_calls: plan.most_calls.saturating_mul(2),
-                most_phases: plan.most_phases.saturating_mul(3),
-                ..plan
-            },
+            plan.most_calls = plan.most_calls.saturating_mul(2);
+            plan.most_phases = plan.most_phases.saturating_mul(3);
         }
+        plan
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
@@ -92,7 +90,7 @@ impl<P: Protocol> Protocol for WithTools<P> {
         let Some(table) = ToolTable::read(debate) else { return self.0.view(debate) };
         let mut view = self.0.view(&table.seen)?;
         for summary in &mut view.round_summaries {
-            summary.after_phases = table.raw_phases(summary.after_phases);
+            summary.after_phases = table::raw_phases(debate, summary.after_phases);
         }
         report::add_items(&mut view, &table);
         Ok(view)
@@ -103,11 +101,9 @@ impl<P: Protocol> WithTools<P> {
     /// Asks the seats again that asked for something in the last phase and have no say after it.
     fn ask_again(&self, debate: &Debate, table: &ToolTable, step: &Step) -> Result<Option<Step>, Corrupt> {
         let (seen, Some(last)) = (&table.seen, table.seen.turns.last()) else { return Ok(None) };
-        let is_due = |record: &AskRecord| {
-            table.requesting.contains(&record.id) && self.is_last_word(last, record, step)
-        };
-        let due: Vec<u32> =
-            last.asks.iter().filter(|record| is_due(record)).map(|record| record.id).collect();
+        let asked = last.asks.iter().filter(|record| table.requesting.contains(&record.id));
+        let due = asked.filter(|record| self.is_last_word(last, record, step));
+        let due: Vec<u32> = due.map(|record| record.id).collect();
         let has_room = debate.spent_share() < 1.0
             && seen.calls_left().is_none_or(|left| usize::try_from(left).unwrap_or(usize::MAX) >= due.len());
         if due.is_empty() || !has_room {
@@ -115,42 +111,34 @@ impl<P: Protocol> WithTools<P> {
         }
         let before = before_last_turn(seen, last.since, last.decided_at_ms);
         let Step::Ask(phase, asks) = self.0.next(&before)? else { return Ok(None) };
-        let seats = asks.iter().map(|ask| &ask.seat);
-        if phase != last.phase || !seats.eq(last.asks.iter().map(|record| &record.seat)) {
+        if phase != last.phase || !asks.iter().map(|ask| &ask.seat).eq(last.asks.iter().map(|ask| &ask.seat))
+        {
             return Ok(None);
         }
         let asked = asks.into_iter().zip(&last.asks).zip(&last.replies);
-        let (mut again, mut firsts) = (Vec::new(), Vec::new());
-        for ((ask, record), reply) in asked.filter(|((_, record), _)| due.contains(&record.id)) {
-            again.push(Ask { repeats: Some(record.id), ..ask });
-            firsts.push(reply.as_ref());
+        let mut again = Vec::new();
+        for ((ask, record), first) in asked.filter(|((_, record), _)| due.contains(&record.id)) {
+            let mut ask = Ask { repeats: Some(record.id), ..ask };
+            prompts::add_first_reply(&debate.brief, &mut ask, first.as_ref(), &new_ids(seen, &record.seat));
+            again.push(ask);
         }
         prompts::add_to_asks(&debate.brief, None, table, &mut again);
-        for (ask, first) in again.iter_mut().zip(firsts) {
-            prompts::add_first_reply(&debate.brief, ask, first, &new_ids(seen, &ask.seat));
-        }
         Ok(Some(Step::Ask(phase, again)))
     }
 
     /// Whether a seat has no say after its reply in this phase, if `step` comes next.
     fn is_last_word(&self, last: &PhaseTurn, record: &AskRecord, step: &Step) -> bool {
-        let info = self.0.info();
-        match step {
-            Step::Close(_) => true,
-            Step::Ask(next, asks) => {
-                info.phase(&last.phase.name).is_some_and(|phase| phase.is_asked_again)
-                    || info.is_closing(&next.name) && asks.iter().all(|ask| ask.seat != record.seat)
-            }
-        }
+        let (info, Step::Ask(next, asks)) = (self.0.info(), step) else { return true };
+        info.phase(&last.phase.name).is_some_and(|phase| phase.is_asked_again)
+            || info.is_closing(&next.name) && asks.iter().all(|ask| ask.seat != record.seat)
     }
 }
 
-/// The items that a seat asked for after the last phase.
+/// The items that a seat asked for after the last phase, as prompts name them.
 fn new_ids(seen: &Debate, seat: &str) -> Vec<String> {
-    let is_new = |item: &&ToolItem| {
-        item.from_turn == seen.turns.len() && item.askers.iter().any(|asker| asker.seat == seat)
-    };
-    seen.items.iter().filter(is_new).map(|item| item.id.clone()).collect()
+    let is_asked = |item: &&ToolItem| item.askers.iter().any(|asker| asker.seat == seat);
+    let new = seen.items.iter().filter(|item| item.from_turn == seen.turns.len()).filter(is_asked);
+    new.map(|item| format!("[{}]", item.id)).collect()
 }
 
 /// The debate as it was before its last phase, but with everything that was looked up since.
@@ -172,24 +160,17 @@ fn run_requests(table: &ToolTable) -> Result<Step, Corrupt> {
         let json = json!({"type": "object", "properties": fields, "required": ["source"]});
         Arc::new(ReplySchema { name: "tool_answer".to_owned(), json })
     });
-    let round = table.seen.turns.last().map_or(0, |turn| turn.phase.round);
     // No seat writes this part of the prompt, so no seat chooses the folder.
     let folder = table.tools.as_ref().and_then(|tools| tools.folder.as_deref());
     let folder: Arc<str> = folder.unwrap_or_default().into();
-    let ask = |item: &ToolItem| Ask {
-        id: 0,
-        seat: TOOLS_PHASE.to_owned(),
-        model: format!("{TOOL_PREFIX}{}", item.tool),
-        label: None,
-        about: Some(item.id.clone()),
-        thread: SeatThread::Fresh,
-        prompt: Prompt { system: Arc::clone(&folder), shared: "".into(), tail: item.arguments.to_string() },
-        schema: Some(Arc::clone(schema)),
-        within_ms: None,
-        firm: false,
-        at_once: None,
-        repeats: None,
+    let ask = |item: &ToolItem| {
+        let (id, model) = (TOOLS_PHASE.to_owned(), format!("{TOOL_PREFIX}{}", item.tool));
+        let seat = Seat { id, role: String::new(), model };
+        let tail = item.arguments.to_string();
+        let prompt = Prompt { system: Arc::clone(&folder), shared: "".into(), tail };
+        Ask { about: Some(item.id.clone()), ..new_ask(&seat, prompt, Some(Arc::clone(schema))) }
     };
+    let round = table.seen.turns.last().map_or(0, |turn| turn.phase.round);
     Ok(Step::Ask(Phase::new(TOOLS_PHASE, round), table.pending().map(ask).collect()))
 }
 
@@ -213,6 +194,11 @@ pub fn named_items(brief: &Brief, text: &str) -> Vec<String> {
     words.filter(is_id).map(str::to_ascii_uppercase).collect()
 }
 
+/// Whether an item has these words, as seats are shown it.
+fn has_words(quoted: &QuotedTexts<'_>, item: &ToolItem, words: &str) -> bool {
+    item.text().is_some_and(|text| quoted.is_quoted_item(words, text))
+}
+
 /// A verified citation of something that was looked up or attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceCitation {
@@ -225,9 +211,8 @@ pub struct SourceCitation {
 impl SourceCitation {
     /// The citation, if these words occur in the item.
     pub fn verified(quoted: &QuotedTexts<'_>, item: &ToolItem, quote: &str) -> Option<Self> {
-        let is_quoted = item.text().is_some_and(|text| quoted.is_quoted_item(quote, text));
         let id = item.id.clone();
-        is_quoted.then(|| Self { cited: format!("[{id}]: \"{}\"", quote.trim()), id })
+        has_words(quoted, item, quote).then(|| Self { cited: format!("[{id}]: \"{}\"", quote.trim()), id })
     }
 
     /// The citations in a text: it names an item in square brackets, and words in quotation marks occur in that item.

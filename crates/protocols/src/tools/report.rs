@@ -1,15 +1,15 @@
-//! What readers are told of what was attached and looked up: who asked for it and why, what it was, who cited it, and who changed its
-//! mind on it.
+//! What readers are told of what was attached and looked up: who asked for it and why, what it was, who cited it, and who cited it
+//! for a change of position.
 
 use agon_core::wording::{joined, seat_name};
 use agon_core::{
     DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply, ReportBlock,
-    ReportItem, ReportSection, SectionKind, ToolItem,
+    ReportItem, ReportSection, SeatPosition, SectionKind, ToolItem,
 };
 use serde_json::Value;
 
-use super::cited_item;
 use super::table::ToolTable;
+use super::{cited_item, has_words};
 use crate::quotes::{QuotedTexts, quoted_words};
 
 /// Adds every item to a view: as data, and as a section of the report.
@@ -54,15 +54,13 @@ fn record(
     }
 }
 
-/// Who changed its position on an item.
+/// Who changed its position and cites an item for that.
 fn changes(positions: &PositionHistory, id: &str) -> Vec<ItemCitation> {
     let mut changes = Vec::new();
     for round in &positions.rounds {
-        for held in &round.stands {
-            let is_cause =
-                |change: &agon_core::PositionChange| change.sources.iter().any(|source| source == id);
-            if held.change.as_ref().is_some_and(is_cause) {
-                let (seat, label) = (held.seat.clone(), held.label.clone());
+        for SeatPosition { seat, label, change, .. } in &round.stands {
+            if change.as_ref().is_some_and(|change| change.sources.iter().any(|source| source == id)) {
+                let (seat, label) = (seat.clone(), label.clone());
                 changes.push(ItemCitation { seat, label, round: round.round, verified: true });
             }
         }
@@ -71,53 +69,49 @@ fn changes(positions: &PositionHistory, id: &str) -> Vec<ItemCitation> {
 }
 
 fn entry(item: &ItemRecord) -> ReportItem {
-    let is_attached = item.asked_by.is_empty();
     let text = match &item.source {
-        Some(source) if is_attached => source.clone(),
+        Some(source) if item.asked_by.is_empty() => source.clone(),
         Some(source) => format!("{}: {source}", item.tool),
         None => format!("{} {}", item.tool, item.arguments),
     };
     let asked = item.asked_by.iter().map(|asker| {
-        let name = asker.label.clone().unwrap_or_else(|| seat_name(&asker.seat));
-        match asker.why.as_str() {
-            "" => name,
-            why => format!("{name} (\u{201c}{why}\u{201d})"),
-        }
+        let why =
+            if asker.why.is_empty() { String::new() } else { format!(" (\u{201c}{}\u{201d})", asker.why) };
+        format!("{}{why}", reader_name(asker.label.as_ref(), &asker.seat))
     });
-    let mut note = Vec::new();
-    if !is_attached {
-        note.push(format!("Asked for by {}.", joined(&asked.collect::<Vec<_>>())));
-    }
     let detail = item.detail.as_deref().unwrap_or_default();
-    match item.status {
-        ItemStatus::Pending => note.push("It was not looked up yet.".to_owned()),
-        ItemStatus::Refused => note.push(format!("Nothing was looked up: {detail}.")),
-        ItemStatus::LeftOut => note.push(format!("Left out: {detail}.")),
-        ItemStatus::Found => {}
-    }
-    let cited: Vec<String> = item.cited_by.iter().map(cited_words).collect();
-    note.push(match cited.is_empty() {
-        true => "Nobody cited it.".to_owned(),
-        false => format!("Cited by {}.", joined(&cited)),
+    let status = match item.status {
+        ItemStatus::Pending => Some("It was not looked up yet.".to_owned()),
+        ItemStatus::Refused => Some(format!("Nothing was looked up: {detail}.")),
+        ItemStatus::LeftOut => Some(format!("Left out: {detail}.")),
+        ItemStatus::Found => None,
+    };
+    let cited = item.cited_by.iter().map(|citation| {
+        let quoted = if citation.verified { " with a quote that verifies" } else { "" };
+        format!("{}{quoted}", who_and_when(citation))
     });
-    let changed: Vec<String> = item.changed.iter().map(who_and_when).collect();
-    if !changed.is_empty() {
-        note.push(format!("It changed the mind of {}.", joined(&changed)));
-    }
-    ReportItem { who: Some(format!("[{}]", item.id)), text, note: Some(note.join(" ")) }
+    let changed = item.changed.iter().map(who_and_when);
+    let notes = [
+        list("Asked for by", asked.collect()),
+        status,
+        list("Cited by", cited.collect()),
+        list("Cited for a change of position by", changed.collect()),
+    ];
+    let note = notes.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    ReportItem { who: Some(format!("[{}]", item.id)), text, note: Some(note).filter(|note| !note.is_empty()) }
 }
 
-fn cited_words(citation: &ItemCitation) -> String {
-    let quoted = if citation.verified { " with a quote that verifies" } else { "" };
-    format!("{}{quoted}", who_and_when(citation))
+fn list(words: &str, entries: Vec<String>) -> Option<String> {
+    (!entries.is_empty()).then(|| format!("{words} {}.", joined(&entries)))
+}
+
+fn reader_name(label: Option<&String>, seat: &str) -> String {
+    label.cloned().unwrap_or_else(|| seat_name(seat))
 }
 
 fn who_and_when(citation: &ItemCitation) -> String {
-    let name = citation.label.clone().unwrap_or_else(|| seat_name(&citation.seat));
-    match citation.round {
-        0 => name,
-        round => format!("{name} in round {round}"),
-    }
+    let name = reader_name(citation.label.as_ref(), &citation.seat);
+    if citation.round == 0 { name } else { format!("{name} in round {}", citation.round) }
 }
 
 /// Who cites an item: each seat that read it once in each round, with a verified quote if there is one.
@@ -147,9 +141,8 @@ fn cites(reply: &Reply, quoted: &QuotedTexts<'_>, item: &ToolItem) -> Option<boo
 
 /// Whether a text has words of the item in quotation marks, in the paragraph that names it.
 fn quotes(text: &str, quoted: &QuotedTexts<'_>, item: &ToolItem) -> bool {
-    let is_quoted = |words: &&str| item.text().is_some_and(|shown| quoted.is_quoted_item(words, shown));
     let named = text.lines().filter(|line| line.contains(&item.id));
-    named.flat_map(quoted_words).any(|words| is_quoted(&words))
+    named.flat_map(quoted_words).any(|words| has_words(quoted, item, words))
 }
 
 fn value_cites(value: &Value, quoted: &QuotedTexts<'_>, item: &ToolItem, id: &str) -> Option<bool> {
@@ -162,9 +155,8 @@ fn value_cites(value: &Value, quoted: &QuotedTexts<'_>, item: &ToolItem, id: &st
         Value::Object(fields) => fields.values().collect(),
         _ => return None,
     };
-    let found: Vec<bool> =
-        inner.into_iter().filter_map(|inner| value_cites(inner, quoted, item, id)).collect();
-    let quote = value.get("quote").and_then(Value::as_str).zip(item.text());
-    let is_quoted = quote.is_some_and(|(quote, text)| quoted.is_quoted_item(quote, text));
-    (!found.is_empty()).then(|| is_quoted || found.contains(&true))
+    let found = inner.into_iter().filter_map(|inner| value_cites(inner, quoted, item, id));
+    let is_quoted = found.reduce(|one, other| one || other)?;
+    let quote = value.get("quote").and_then(Value::as_str);
+    Some(is_quoted || quote.is_some_and(|quote| has_words(quoted, item, quote)))
 }

@@ -1,9 +1,11 @@
 //! The log of a debate with tools or attached texts, read: the debate as its protocol sees it, what was asked for, and what was found.
 
+use std::collections::BTreeSet;
+
 use agon_core::tools::{ROUND_REQUESTS_MAX, SEAT_REQUESTS_MAX, TOOLS_PHASE, estimated_tokens, table_tools};
 use agon_core::{
-    AbsenceReason, AskRecord, AttemptFault, Brief, CallAttempt, CallUsage, Debate, Fence, ItemAsker,
-    ItemFinding, ModelKind, PhaseTurn, Reply, TableTools, ToolAnswer, ToolItem, ToolRequest,
+    AbsenceReason, AskRecord, AttemptFault, Brief, CallAttempt, Debate, Fence, ItemAsker, ItemFinding,
+    ModelKind, PhaseTurn, Reply, TableTools, ToolAnswer, ToolItem, ToolRequest,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,10 +23,8 @@ pub(super) struct ToolTable {
     /// The debate as its protocol sees it: without the phases in which tools ran, without requests, and with the last reply of a
     /// seat that was asked again.
     pub(super) seen: Debate,
-    /// For each phase of the log, how many phases the protocol has seen after it.
-    seen_after: Vec<usize>,
     /// The asks of the last phase whose requests are run. Their seats were not asked again.
-    pub(super) requesting: Vec<u32>,
+    pub(super) requesting: BTreeSet<u32>,
     /// The items that only these second replies had before them in the phase from which on seats read them, and the first asks of the
     /// replies.
     shown_again: Vec<String>,
@@ -46,6 +46,17 @@ pub(super) fn may_request(brief: &Brief, seat: &str, model: &str) -> bool {
     reads_items(brief, seat) && !model.split('|').any(by_field)
 }
 
+/// Whether the protocol sees a phase: no tools ran in it, and no seat was asked again.
+fn is_seen(turn: &PhaseTurn) -> bool {
+    turn.phase.name != TOOLS_PHASE && turn.asks.iter().all(|ask| ask.repeats.is_none())
+}
+
+/// How many phases the log has when the protocol has seen this many.
+pub(super) fn raw_phases(debate: &Debate, seen: usize) -> usize {
+    let mut turns = debate.turns.iter().enumerate().filter(|(_, turn)| is_seen(turn));
+    seen.checked_sub(1).and_then(|last| turns.nth(last)).map_or(seen, |(place, _)| place + 1)
+}
+
 impl ToolTable {
     /// Reads a log; `None` if the debate has neither tools nor attached texts.
     pub(super) fn read(debate: &Debate) -> Option<Self> {
@@ -56,37 +67,24 @@ impl ToolTable {
         let mut table = Self {
             tools,
             seen: debate_around(debate, attached),
-            seen_after: Vec::new(),
-            requesting: Vec::new(),
+            requesting: BTreeSet::new(),
             shown_again: Vec::new(),
             second_replies: Vec::new(),
             untold: Vec::new(),
             tokens: 0,
         };
         for turn in &debate.turns {
-            if turn.phase.name == TOOLS_PHASE {
-                table.add_findings(turn);
-            } else if turn.asks.iter().any(|ask| ask.repeats.is_some()) {
-                table.add_second_replies(turn);
-            } else {
-                table.add_turn(turn);
+            match turn {
+                _ if is_seen(turn) => table.add_turn(turn),
+                _ if turn.phase.name == TOOLS_PHASE => table.add_findings(turn),
+                _ => table.add_second_replies(turn),
             }
-            table.seen_after.push(table.seen.turns.len());
         }
-        let seen_after = |raw: usize| raw.checked_sub(1).and_then(|last| table.seen_after.get(last)).copied();
-        let said = debate.interjections.iter().cloned();
-        table.seen.interjections = said
-            .map(|mut said| {
-                said.after = seen_after(said.after).unwrap_or_default();
-                said
-            })
-            .collect();
+        for mut said in debate.interjections.iter().cloned() {
+            said.after = debate.turns.iter().take(said.after).filter(|turn| is_seen(turn)).count();
+            table.seen.interjections.push(said);
+        }
         Some(table)
-    }
-
-    /// How many phases the log has when the protocol has seen this many.
-    pub(super) fn raw_phases(&self, seen: usize) -> usize {
-        self.seen_after.iter().position(|after| *after == seen).map_or(seen, |place| place + 1)
     }
 
     /// Whether the reply to an ask of a phase, by its place in [`seen`](Self::seen), was given by a seat that had read the item.
@@ -103,21 +101,19 @@ impl ToolTable {
 
     fn add_turn(&mut self, turn: &PhaseTurn) {
         let mut seen = turn.clone();
-        let mut requests: Vec<(AskRecord, Vec<ToolRequest>)> = Vec::new();
+        let mut requests: Vec<(&AskRecord, Vec<ToolRequest>)> = Vec::new();
         for (ask, reply) in turn.asks.iter().zip(&mut seen.replies) {
-            let may_request = || may_request(&self.seen.brief, &ask.seat, &ask.model);
-            if let (Some(reply), true) = (reply, self.tools.is_some() && may_request()) {
-                requests.push((ask.clone(), take_requests(reply)));
-            }
+            let may_request = self.tools.is_some() && may_request(&self.seen.brief, &ask.seat, &ask.model);
+            let reply = reply.as_mut().filter(|_| may_request);
+            requests.extend(reply.map(|reply| (ask, take_requests(reply))));
         }
         self.seen.turns.push(seen);
         self.requesting.clear();
         // Who asks for what is known when all have replied, in whatever order.
-        if turn.outstanding().next().is_some() {
-            return;
-        }
-        for (ask, requests) in requests {
-            self.add_requests(&ask, turn.phase.round, requests);
+        if turn.outstanding().next().is_none() {
+            requests
+                .into_iter()
+                .for_each(|(ask, requests)| self.add_requests(ask, turn.phase.round, requests));
         }
     }
 
@@ -132,19 +128,14 @@ impl ToolTable {
                 known.askers.push(asker);
                 // The seat has not read it yet if another seat asks for it at the same time.
                 if known.finding == ItemFinding::Pending {
-                    self.add_requesting(ask.id);
+                    self.requesting.insert(ask.id);
                 }
                 continue;
             }
-            let refusal = match place < SEAT_REQUESTS_MAX {
-                true => self.refusal(&tool, &arguments, round),
-                false => Some(format!("at most {SEAT_REQUESTS_MAX} requests of one reply are run")),
-            };
-            if refusal.is_none() {
-                self.add_requesting(ask.id);
-            }
+            let refusal = self.refusal(place, &tool, &arguments, round);
+            let requested = self.seen.items.iter().filter(|item| !item.is_attached()).count();
             let mut item = ToolItem {
-                id: format!("E{}", self.requested().count() + 1),
+                id: format!("E{}", requested + 1),
                 tool,
                 arguments,
                 askers: vec![asker],
@@ -152,11 +143,14 @@ impl ToolTable {
                 finding: ItemFinding::Pending,
                 from_turn: self.seen.turns.len(),
             };
-            if let Some(why) = refusal {
-                if !self.has_room(&refused_request(&item, &why)) {
-                    self.untold.push(item.id.clone());
+            match refusal {
+                None => drop(self.requesting.insert(ask.id)),
+                Some(why) => {
+                    if !self.has_room(&refused_request(&item, &why)) {
+                        self.untold.push(item.id.clone());
+                    }
+                    item.finding = ItemFinding::Refused(why);
                 }
-                item.finding = ItemFinding::Refused(why);
             }
             self.seen.items.push(item);
         }
@@ -178,36 +172,24 @@ impl ToolTable {
         self.tools.as_ref().map_or(0, |tools| tools.tokens).saturating_sub(self.tokens)
     }
 
-    /// The items that seats asked for.
-    fn requested(&self) -> impl Iterator<Item = &ToolItem> {
-        self.seen.items.iter().filter(|item| !item.is_attached())
-    }
-
-    fn add_requesting(&mut self, ask: u32) {
-        if !self.requesting.contains(&ask) {
-            self.requesting.push(ask);
-        }
-    }
-
-    /// Why a request is not run.
-    fn refusal(&self, tool: &str, arguments: &Value, round: u32) -> Option<String> {
-        let Some(TableTools { offers, calls, .. }) = &self.tools else {
-            return Some("this debate has no tools".to_owned());
-        };
-        if !offers.iter().any(|offer| offer.name == tool) {
-            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
-            return Some(format!("there is no such tool; there is {}", names.join(", ")));
-        }
-        if !arguments.is_object() {
-            return Some("`arguments` must be a JSON object of at most 2,000 bytes".to_owned());
-        }
-        let run_items = || self.seen.items.iter().filter(|item| item.was_run);
+    /// Why a request is not run: the one in this place of a reply.
+    fn refusal(&self, place: usize, tool: &str, arguments: &Value, round: u32) -> Option<String> {
+        let TableTools { offers, calls, .. } = self.tools.as_ref()?;
+        let run = || self.seen.items.iter().filter(|item| item.was_run);
         let is_of_round = |item: &&ToolItem| item.askers.first().is_some_and(|asker| asker.round == round);
-        if run_items().filter(is_of_round).count() >= ROUND_REQUESTS_MAX {
-            return Some(format!("at most {ROUND_REQUESTS_MAX} requests are run in one round"));
+        if place >= SEAT_REQUESTS_MAX {
+            Some(format!("at most {SEAT_REQUESTS_MAX} requests of one reply are run"))
+        } else if !offers.iter().any(|offer| offer.name == tool) {
+            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
+            Some(format!("there is no such tool; there is {}", names.join(", ")))
+        } else if !arguments.is_object() {
+            Some("`arguments` must be a JSON object of at most 2,000 bytes".to_owned())
+        } else if run().filter(is_of_round).count() >= ROUND_REQUESTS_MAX {
+            Some(format!("at most {ROUND_REQUESTS_MAX} requests are run in one round"))
+        } else {
+            let is_used_up = run().count() >= usize::try_from(*calls).unwrap_or(usize::MAX);
+            is_used_up.then(|| format!("the debate's limit of {calls} requests is used up"))
         }
-        let is_used_up = run_items().count() >= usize::try_from(*calls).unwrap_or(usize::MAX);
-        is_used_up.then(|| format!("the debate's limit of {calls} requests is used up"))
     }
 
     fn add_findings(&mut self, turn: &PhaseTurn) {
@@ -226,19 +208,18 @@ impl ToolTable {
 
     /// What an errand brought. An item that does not fit is left out as a whole.
     fn finding(&mut self, reply: &Reply) -> ItemFinding {
-        let answer = match reply {
-            Reply::Absent { detail, .. } => Err(detail.clone()),
-            Reply::Said { value, .. } => ToolAnswer::deserialize(value.clone().unwrap_or_default())
-                .map_err(|_| "the tool's answer cannot be read".to_owned()),
+        let value = match reply {
+            Reply::Absent { detail, .. } => return ItemFinding::Refused(detail.clone()),
+            Reply::Said { value, .. } => value,
         };
-        match answer {
-            Err(why) | Ok(ToolAnswer { refused: Some(why), .. }) => ItemFinding::Refused(why),
-            Ok(ToolAnswer { source, text, .. }) => {
-                if !self.has_room(&text) {
-                    let (tokens, left) = (self.tokens_of(&text), self.tokens_left());
-                    return ItemFinding::LeftOut { source, tokens, left };
-                }
+        match ToolAnswer::deserialize(value.clone().unwrap_or_default()) {
+            Err(_) => ItemFinding::Refused("the tool's answer cannot be read".to_owned()),
+            Ok(ToolAnswer { refused: Some(why), .. }) => ItemFinding::Refused(why),
+            Ok(ToolAnswer { source, text, .. }) if self.has_room(&text) => {
                 ItemFinding::Found { source, text }
+            }
+            Ok(ToolAnswer { source, text, .. }) => {
+                ItemFinding::LeftOut { source, tokens: self.tokens_of(&text), left: self.tokens_left() }
             }
         }
     }
@@ -285,26 +266,27 @@ fn add_attempts(
         attempts.extend(more.iter().cloned().chain(answering));
         return;
     }
-    if let (true, true, Some(Reply::Said { usage, .. })) = (attempts.is_empty(), more.is_empty(), first) {
+    let mut more = more.to_vec();
+    if attempts.is_empty() && more.is_empty() && matches!(first, Some(Reply::Said { .. })) {
         // A branch copies replies without their attempts. What both used counts all the same.
-        let fault = Some(replaced_fault(*usage));
-        attempts.extend([CallAttempt { fault, ..copied_attempt(1) }, copied_attempt(2)]);
-        return;
+        let (worst_usd, worst_tokens) = (None, 0);
+        let copied = |number| CallAttempt {
+            number,
+            model: String::new(),
+            worst_usd,
+            worst_tokens,
+            errand: false,
+            fault: None,
+        };
+        attempts.push(copied(1));
+        more.push(copied(2));
     }
     if let (Some(replaced), Some(Reply::Said { usage, .. })) = (attempts.last_mut(), first) {
-        replaced.fault = replaced.fault.take().or_else(|| Some(replaced_fault(*usage)));
+        let detail = "the seat was asked again with what was looked up".to_owned();
+        let (why, usage) = (AbsenceReason::Malformed, *usage);
+        replaced.fault.get_or_insert(AttemptFault { why, detail, text: None, unverified: false, usage });
     }
-    attempts.extend(more.iter().cloned());
-}
-
-fn copied_attempt(number: u32) -> CallAttempt {
-    let (model, worst_usd, worst_tokens) = (String::new(), None, 0);
-    CallAttempt { number, model, worst_usd, worst_tokens, errand: false, fault: None }
-}
-
-fn replaced_fault(usage: CallUsage) -> AttemptFault {
-    let detail = "the seat was asked again with what was looked up".to_owned();
-    AttemptFault { why: AbsenceReason::Malformed, detail, text: None, unverified: false, usage }
+    attempts.extend(more);
 }
 
 /// A debate without what was said in it, with these items.

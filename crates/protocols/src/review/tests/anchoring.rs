@@ -38,12 +38,12 @@ fn a_weak_flip_is_flagged_and_reverted_when_strict() {
         assert_eq!(kept, (&json!("PASS"), &json!("FAIL")), "both are kept");
         let note = judge["note"].as_str().unwrap_or_default();
         let lacks = match because {
-            Value::Null => "without citing evidence",
-            _ => "without evidence that could be verified",
+            Value::Null => "weak flip: it cites nothing",
+            _ => "which does not verify",
         };
         assert_eq!(note.contains(lacks), weak, "{what}: {note}");
-        assert_eq!(warns(&outcome, "weak flip: judge-1"), weak, "{what}");
-        assert_eq!(warns(&outcome, "its verdict of round 1 is used"), reverted, "{what}");
+        assert_eq!(warns(&outcome, "judge-1: PASS to FAIL, weak flip"), weak, "{what}");
+        assert_eq!(warns(&outcome, "; reverted to R1"), reverted, "{what}");
         let shift = &outcome.verdict["shifts"][0];
         assert_eq!((&shift["weak_flip"], &shift["reverted"]), (&json!(weak), &json!(reverted)), "{what}");
     }

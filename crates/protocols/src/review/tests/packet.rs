@@ -1,6 +1,6 @@
 //! "Packet: files (inlined, with path), target text, `--diff`, `--spec`, prior decisions."
 
-use super::super::packet::{line_text, packet_lines, parts};
+use super::super::packet::parts;
 use super::*;
 
 const DIFF: &str = "--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1 +1 @@\n-old\n+new\n";
@@ -173,29 +173,5 @@ fn explorers_get_disjoint_parts_that_cover_everything() {
         together.sort();
         whole.sort();
         assert_eq!(together, whole, "every line once");
-    }
-}
-
-/// The text of a line is told where a location names one line: in a diff, an old and a new line may have the same number.
-#[test]
-fn a_location_has_the_text_of_its_lines() {
-    let diff = "--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n same\n-old | 2\n+new | 2\n-gone\n+ \n";
-    let files = [("./plan.md", "one\n\n  two  words\n"), ("diff:-", diff)];
-    let request = testing::request(&Review, "", &files, &["a/x"], &[]).unwrap();
-    let brief = testing::brief(&Review, request).unwrap();
-    let packet = packet_lines(&brief);
-    for (location, text) in [
-        ("plan.md:1", Some("one")),
-        ("plan.md:3", Some("two words")),
-        ("plan.md:1-3", Some("one  two words")),
-        ("plan.md:2", None),
-        ("plan.md", None),
-        ("x.py:1", Some("same")),
-        ("x.py:2", None),
-        ("x.py:1-2", None),
-    ] {
-        let place = packet.locate(location).unwrap();
-        assert!(place.is_verified, "{location}");
-        assert_eq!(line_text(&brief, &place).as_deref(), text, "{location}");
     }
 }

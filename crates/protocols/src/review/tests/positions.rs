@@ -55,7 +55,7 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
             (evidence(), vec![EVIDENCE], vec![]),
             (
                 json!({"kind": "factual_error", "citation": "auth.py:45", "quote": "It is a PASS."}),
-                vec!["src/auth.py:45 against its own words of round 1, \u{201c}It is a PASS.\u{201d}"],
+                vec!["auth.py:45 against its own words of round 1, \u{201c}It is a PASS.\u{201d}"],
                 vec![],
             ),
             (no_evidence(), vec![], vec!["Judge 2 made a good point, which does not verify"]),

@@ -234,7 +234,7 @@ fn a_table_is_printed_after_each_round() {
         head,
         row(["judge-1", "PASS -> FAIL", "MEDIUM", "(weak flip) It is a FAIL now."]),
         row(["judge-2", "FAIL", "MEDIUM", "It is a FAIL now."]),
-        row(["judge-3", "WARN (R1)", "-", "no R2 within 90 s: its R1 verdict is used"]),
+        row(["judge-3", "WARN (R1)", "-", "no R2 (timed out): its R1 verdict is used"]),
         row(["judge-4", "absent", "-", ""]),
     ];
     let summary = |after_phases, title: &str, rows| RoundSummary {

@@ -57,9 +57,9 @@ fn a_count_that_rises_is_told() {
     for (models, set, note) in [
         (1, &[][..], None),
         (2, &[], None),
-        (3, &[], Some("3 judges instead of 2: one for each model")),
-        (4, &[("deep", "true")], Some("4 judges instead of 3: one for each model")),
-        (1, &[("preset", "ops")], Some("3 judges instead of 2: one for each perspective")),
+        (3, &[], Some("3 judges instead of 2: one for each perspective or model")),
+        (4, &[("deep", "true")], Some("4 judges instead of 3: one for each perspective or model")),
+        (1, &[("preset", "ops")], Some("3 judges instead of 2: one for each perspective or model")),
         (1, &[("preset", "ops"), ("count", "3")], None),
         (3, &[("count", "5")], None),
         (3, &[("quick", "true")], None),
@@ -279,7 +279,7 @@ fn mixed_without_a_second_vendor_is_an_error() {
     for (models, mixed, words) in [
         (&["a/x"][..], "", "names no model"),
         (&["a/x"], " , ", "names no model"),
-        (&["a/x"], "a/y", "needs a second vendor, but a/y is of a"),
+        (&["a/x"], "a/y", "needs a second provider, but a/y is of a"),
         (&["a/x"], "b/y,a/y", "a/y is of a"),
         (&["a/x", "b/y"], "b/z", "b/z is of b"),
         (&["a/x|b/y"], "a/z|b/z", "is of a"),
@@ -318,7 +318,9 @@ fn a_debate_of_one_judge_and_empty_perspectives_are_refused() {
     let why = seated(&["a/x"], &[DEBATE, ("count", "1")]).unwrap_err();
     assert!(why.contains("--debate needs at least two judges"), "{}", why);
     assert!(seated(&["a/x"], &[DEBATE, ("count", "1"), ("mixed", "b/y")]).is_ok());
-    assert!(seated(&["a/x"], &[("perspectives", " ")]).unwrap_err().contains("--perspectives names none"));
+    assert!(
+        seated(&["a/x"], &[("perspectives", " ")]).unwrap_err().contains("--perspectives has an empty name")
+    );
 }
 
 /// A branch seats the same judges again from this list.
