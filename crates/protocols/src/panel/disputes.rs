@@ -259,7 +259,7 @@ pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
                     let is_about = dispute.topic == DisputeTopic::Point(Some(id.to_owned()));
                     if is_about || dispute.id == id {
                         let claimants = is_about.then(|| log.raisers_of(id));
-                        dispute.concede(place, round.number, words, claimants.as_deref());
+                        dispute.concede(place, round.number, words, claimants);
                     }
                 }
             }
@@ -321,7 +321,7 @@ fn find_or_open(
     let by_id =
         disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about && !dispute.is_dimension());
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
-    let claim = log.points().into_iter().map(|(_, _, id)| id).find(|id| Some(*id) == about);
+    let claim = log.point_ids().find(|id| Some(*id) == about);
     let (topic, text) = match finding {
         Some(place) => {
             let text = log.findings.get(place).map_or(&entry.topic, |finding| &finding.finding);
@@ -385,7 +385,7 @@ fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> 
 
 /// "Points where judges converged", "initially disagreed, now agree", "still in disagreement", after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PositionEvolution {
+pub(super) struct PositionEvolution {
     pub agreements_formed: usize,
     pub disputes_resolved: usize,
     pub disputes_remaining: usize,
@@ -442,13 +442,17 @@ pub enum DisputeState {
     Resolved,
 }
 
-/// The disputes of the verdict: each once, the open ones first.
+/// What was open after any round: each dispute once, the open ones first.
+pub(super) fn listed<'a>(log: &'a PanelLog<'_>) -> Vec<&'a PanelDispute> {
+    let mut disputes: Vec<&PanelDispute> =
+        log.disputes.iter().filter(|dispute| dispute.open_after.contains(&true)).collect();
+    disputes.sort_by_key(|dispute| dispute.is_resolved());
+    disputes
+}
+
+/// The disputes of the verdict.
 pub(super) fn dispute_records(log: &PanelLog<'_>) -> Vec<DisputeRecord> {
-    let listed = |dispute: &&PanelDispute| dispute.is_open() || dispute.is_resolved();
-    let mut records: Vec<DisputeRecord> =
-        log.disputes.iter().filter(listed).map(|d| record(log, d)).collect();
-    records.sort_by_key(|record| record.state == DisputeState::Resolved);
-    records
+    listed(log).into_iter().map(|dispute| record(log, dispute)).collect()
 }
 
 fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {

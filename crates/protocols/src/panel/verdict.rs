@@ -3,15 +3,16 @@
 use agon_core::timestamps;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
 use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
-use super::findings::{self, CriticalFindingRecord, PointStands};
-use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
+use super::findings::{CriticalFindingRecord, PointStands};
+use super::follow_up::{self, AttentionItem, PanelFollowUp, PanelRecommendation};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
+use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote, set};
 use super::rubric::RubricDimension;
-use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded};
+use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded, wire_name};
 use crate::participation::answered_calls;
 
 /// The verdict of `panel`, as the outcome carries it.
@@ -49,7 +50,7 @@ pub struct PanelVerdict {
     /// Findings below CRITICAL, with the judges who raised them.
     pub other_findings: Vec<PanelFinding>,
     pub rubric: Vec<RubricDimension>,
-    pub debate_metrics: PanelMetrics,
+    pub debate_metrics: Value,
 }
 
 /// The fields that differ between the kinds of verdict, in the seed's order.
@@ -247,15 +248,11 @@ impl PanelVerdict {
 }
 
 /// The verdict that follows from a decision.
-pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerdict {
-    let weighted = log.weighted(&log.places()).filter(|_| *decision != PanelDecision::None);
-    let summary = follow_up::verified_summary(log, decision).filter(|_| *decision != PanelDecision::None);
-    let author = match summary.as_ref().is_some_and(|summary| summary.opinion.is_some()) {
-        true => OpinionAuthor::Rapporteur,
-        false => OpinionAuthor::Judges,
-    };
-    let critical_findings = findings::finding_records(log);
-    let status = log.last().filter(|_| weighted.is_some()).map(|last| log.go_after(last).1);
+pub(super) fn verdict(follow_up: &PanelFollowUp<'_>) -> PanelVerdict {
+    let PanelFollowUp { log, decision, summary, .. } = follow_up;
+    let kind = decision.kind();
+    let weighted = log.weighted(&log.places()).filter(|_| kind.is_some());
+    let author = if summary.opinion.is_some() { OpinionAuthor::Rapporteur } else { OpinionAuthor::Judges };
     let standings = log.last_standings();
     let agreement = |place: usize| {
         let scores = dimension_scores(standings, place);
@@ -264,17 +261,14 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
     let dimensions = log.rubric.keys().enumerate().filter(|_| !standings.is_empty());
     let disputes = disputes::dispute_records(log);
     PanelVerdict {
-        decision: verdict_decision(log, decision, summary.as_ref()),
-        opinions_by: (*decision != PanelDecision::None).then_some(author),
-        opinion_quotes: summary.iter().flat_map(|summary| summary.quotes.clone()).collect(),
-        user_attention_needed: match decision {
-            PanelDecision::None => Vec::new(),
-            _ => follow_up::attention_items(log, decision, summary.as_ref()),
-        },
-        recommendations: follow_up::recommendations(log, summary.as_ref()),
+        decision: verdict_decision(follow_up),
+        opinions_by: kind.map(|_| author),
+        opinion_quotes: summary.quotes.clone(),
+        user_attention_needed: follow_up.attention_items(),
+        recommendations: follow_up.recommendations(),
         feature: log.feature(),
         question: log.question().map(str::to_owned),
-        status,
+        status: log.last().filter(|_| weighted.is_some()).map(|last| log.go_after(last).1),
         weighted_score: weighted.map(rounded),
         bands: log.bands,
         thresholds: ConsensusThresholds {
@@ -283,30 +277,26 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
         },
         judges: judge_results(log),
         dimension_consensus: dimensions.map(|(place, key)| (key.to_owned(), agreement(place))).collect(),
-        convergent_findings: in_state(&critical_findings, FindingState::Adopted),
-        divergent_findings: divergent_findings(&critical_findings, &disputes),
+        convergent_findings: in_state(&log.critical, FindingState::Adopted),
+        divergent_findings: divergent_findings(&log.critical, &disputes),
         other_findings: other_findings(log),
-        critical_findings,
+        critical_findings: log.critical.clone(),
         disputes,
         rubric: log.rubric.dimensions.clone(),
         debate_metrics: metrics(log, decision),
     }
 }
 
-fn verdict_decision(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    summary: Option<&VerifiedSummary>,
-) -> VerdictDecision {
+fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
+    let PanelFollowUp { log, decision, summary, .. } = follow_up;
     let rounds_completed = log.rounds_completed();
     let scores = log.last_scores(&log.places());
     let score_range = || <[f64; 2]>::from(extremes(&scores));
     let cap = confidence_cap(log);
-    let opinion = |heading: &str, places: &[usize], summed: Option<&String>| match summed {
+    let opinion = |heading: &str, places: &[usize], summed: &Option<String>| match summed {
         Some(text) => format!("{heading}\n\n{text}"),
         None => own_statements(log, heading, places),
     };
-    let first = summary.and_then(|summary| summary.opinion.as_ref());
     match decision {
         PanelDecision::Consensus => VerdictDecision::Consensus(ConsensusVerdict {
             verdict_type: VerdictKind::Consensus,
@@ -315,12 +305,11 @@ fn verdict_decision(
             consensus_score: rounded(mean(&scores)),
             score_range: score_range(),
             confidence: cap,
-            balanced_assessment: opinion("## Consensus Assessment", &log.places(), first),
+            balanced_assessment: opinion("## Consensus Assessment", &log.places(), &summary.opinion),
         }),
         PanelDecision::Majority { majority, minority } => {
             let ours = mean(&log.last_scores(majority));
             let theirs = (!minority.is_empty()).then(|| mean(&log.last_scores(minority)));
-            let second = summary.and_then(|summary| summary.minority.as_ref());
             VerdictDecision::Majority(MajorityVerdict {
                 verdict_type: VerdictKind::Majority,
                 rounds_completed,
@@ -331,8 +320,9 @@ fn verdict_decision(
                 majority_judges: log.ids(majority),
                 minority_judges: log.ids(minority),
                 confidence: cap.min(ConfidenceLevel::Medium),
-                majority_opinion: opinion("## Majority Position", majority, first),
-                minority_opinion: theirs.map(|_| opinion("## Minority Position (Dissent)", minority, second)),
+                majority_opinion: opinion("## Majority Position", majority, &summary.opinion),
+                minority_opinion: theirs
+                    .map(|_| opinion("## Minority Position (Dissent)", minority, &summary.minority)),
             })
         }
         PanelDecision::NoMajority => VerdictDecision::NoMajority(UndecidedVerdict {
@@ -341,7 +331,7 @@ fn verdict_decision(
             consensus_reached: false,
             score_range: score_range(),
             confidence: ConfidenceLevel::Low,
-            balanced_assessment: opinion("## Assessment without a Majority", &log.places(), first),
+            balanced_assessment: opinion("## Assessment without a Majority", &log.places(), &summary.opinion),
             positions: judge_results(log).into_iter().map(JudgePosition::from).collect(),
             scores,
         }),
@@ -370,8 +360,8 @@ fn confidence_cap(log: &PanelLog<'_>) -> ConfidenceLevel {
 /// What the judges say in the end, marked as their own words, under the seed's heading.
 fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
     let judges = places.iter().filter_map(|place| log.judges.get(*place));
-    let said =
-        judges.map(|judge| format!("**{}** ({}):\n\n{}", judge.id, judge.stance.as_str(), judge.position()));
+    let said = judges
+        .map(|judge| format!("**{}** ({}):\n\n{}", judge.id, wire_name(judge.stance), judge.position()));
     let mark = "*The judges' own statements; no rapporteur's summary is available.*".to_owned();
     [heading.to_owned(), mark].into_iter().chain(said).collect::<Vec<_>>().join("\n\n")
 }
@@ -421,9 +411,7 @@ fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<Pane
             priority: Some(FindingSeverity::Critical),
             source_judges: match state {
                 FindingState::Adopted => vec!["all".to_owned()],
-                FindingState::Disputed | FindingState::Lowered | FindingState::Withdrawn => {
-                    finding.held_by.clone()
-                }
+                _ => finding.held_by.clone(),
             },
             action_required: true,
             id: Some(finding.finding_id.clone()),
@@ -457,10 +445,10 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
 
 /// Findings below CRITICAL. Equal texts, and those that judges declare the same, are one.
 fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
-    let (all, groups) = log.all_findings();
     let mut found: Vec<PanelFinding> = Vec::new();
-    for (finding, group) in all.iter().zip(groups).skip(log.findings.len()) {
-        let first = all.get(group).map(|first| first.id.clone()).filter(|first| *first != finding.id);
+    for (finding, first) in log.all_findings().skip(log.findings.len()) {
+        let first = log.all_findings().nth(first).map(|(first, _)| first.id.clone());
+        let first = first.filter(|first| *first != finding.id);
         if let Some(same) = found.iter_mut().find(|other| other.id.is_some() && other.id == first) {
             same.priority = same.priority.min(Some(finding.severity));
             if same.unverified && !finding.is_unverified {
@@ -493,106 +481,58 @@ fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     found
 }
 
-/// "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelMetrics {
-    pub feature: String,
-    pub start_time: String,
-    pub end_time: String,
-    /// By name: `round_1`.
-    pub rounds: IndexMap<String, PanelRoundMetrics>,
-    /// Over the whole debate.
-    pub position_evolution: PositionEvolution,
-    pub cost: JudgingCost,
-}
-
-/// A round in figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelRoundMetrics {
-    pub scores: Vec<f64>,
-    pub range: f64,
-    pub consensus_check: bool,
-    /// From round 2 on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score_changes: Option<Vec<ScoreChange>>,
-    /// From round 2 on: the judges who were absent and whose last scores count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<Vec<String>>,
-    /// Disputes as they are after this round, and the agreements of this round alone.
-    #[serde(flatten)]
-    pub evolution: PositionEvolution,
-    /// In the last round; null without a verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub final_verdict: Option<Option<VerdictKind>>,
-}
-
-/// A judge's change of score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ScoreChange {
-    pub judge: String,
-    pub delta: f64,
-    pub reason: String,
-}
-
-/// What the judging cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct JudgingCost {
-    pub judge_calls: usize,
-    /// Null where a price is unknown.
-    pub estimated_usd: Option<f64>,
-}
-
-/// The seed's metrics of a debate with this decision.
-pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelMetrics {
-    let brief = &log.debate.brief;
+/// The seed's "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
+pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> Value {
     let last = log.last().map_or(0, |round| round.number);
     let counted = log.rounds.iter().enumerate().filter(|(_, round)| round.number <= last);
-    let rounds: IndexMap<String, PanelRoundMetrics> = counted
-        .map(|(place, round)| {
-            (format!("round_{}", round.number), round_metrics(log, place, round, decision, last))
-        })
-        .collect();
-    let last_evolution = rounds.values().next_back().map(|round| round.evolution).unwrap_or_default();
-    let agreements_formed = rounds.values().map(|round| round.evolution.agreements_formed).sum();
+    let (mut rounds, mut over_all) = (Map::new(), PositionEvolution::default());
+    for (place, round) in counted {
+        let evolution = disputes::evolution_after(log, place);
+        let agreements_formed = over_all.agreements_formed + evolution.agreements_formed;
+        over_all = PositionEvolution { agreements_formed, ..evolution };
+        let mut figures = round_metrics(log, round, evolution);
+        if round.number == last {
+            set(&mut figures, "final_verdict", json!(decision.kind()));
+        }
+        rounds.insert(format!("round_{}", round.number), figures);
+    }
     // A branch counts all calls that its figures rest on, those of its parent too. The rapporteur is no judge.
     let spent = log.debate.spent_where(|_| true);
     let judging = log.debate.turns.iter().filter(|turn| turn.phase.name != PanelPhase::Summary.as_str());
-    PanelMetrics {
-        feature: log.feature(),
-        start_time: brief.created_at.clone(),
-        end_time: timestamps::later(&brief.created_at, log.debate.at_ms),
-        rounds,
-        position_evolution: PositionEvolution { agreements_formed, ..last_evolution },
-        cost: JudgingCost {
-            judge_calls: answered_calls(judging),
-            estimated_usd: spent.usd_known.then(|| rounded(spent.usd)),
+    let created_at = &log.debate.brief.created_at;
+    json!({
+        "feature": log.feature(),
+        "start_time": created_at,
+        "end_time": timestamps::later(created_at, log.debate.at_ms),
+        "rounds": rounds,
+        "position_evolution": over_all,
+        "cost": {
+            "judge_calls": answered_calls(judging),
+            "estimated_usd": spent.usd_known.then(|| rounded(spent.usd)),
         },
-    }
+    })
 }
 
-fn round_metrics(
-    log: &PanelLog<'_>,
-    place: usize,
-    round: &PanelRound,
-    decision: &PanelDecision,
-    last: u32,
-) -> PanelRoundMetrics {
-    let judges = || log.judges.iter().enumerate();
-    let changes = judges().filter_map(|(place, judge)| {
-        let delta = log.score_change(place, round.number)?;
-        Some(ScoreChange { judge: judge.id.to_owned(), delta, reason: change_reason(judge, round.phase) })
+/// Disputes are as they are after this round, and the agreements are those of this round alone.
+fn round_metrics(log: &PanelLog<'_>, round: &PanelRound, evolution: PositionEvolution) -> Value {
+    let mut figures = json!({
+        "scores": round.scores(),
+        "range": rounded(round.check.range),
+        "consensus_check": round.check.reached,
     });
-    let absent = judges().filter(|(place, _)| round.standings.get(*place).is_some_and(|s| !s.present));
-    let is_later = round.phase != PanelPhase::Position;
-    PanelRoundMetrics {
-        scores: round.scores(),
-        range: rounded(round.check.range),
-        consensus_check: round.check.reached,
-        score_changes: is_later.then(|| changes.collect()),
-        carried: is_later.then(|| absent.map(|(_, judge)| judge.id.to_owned()).collect()),
-        evolution: disputes::evolution_after(log, place),
-        final_verdict: (round.number == last).then(|| decision.kind()),
+    if round.phase != PanelPhase::Position {
+        let judges = log.judges.iter().enumerate();
+        let changes = judges.filter_map(|(place, judge)| {
+            let delta = log.score_change(place, round.number)?;
+            Some(json!({"judge": judge.id, "delta": delta, "reason": change_reason(judge, round.phase)}))
+        });
+        set(&mut figures, "score_changes", changes.collect::<Vec<_>>());
+        set(&mut figures, "carried", round.absent(log));
     }
+    set(&mut figures, "agreements_formed", evolution.agreements_formed);
+    set(&mut figures, "disputes_resolved", evolution.disputes_resolved);
+    set(&mut figures, "disputes_remaining", evolution.disputes_remaining);
+    figures
 }
 
 /// Why a judge changed its score, in its own words. A final statement without a reason has its first concession.
