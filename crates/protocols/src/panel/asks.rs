@@ -217,13 +217,11 @@ impl<'a> PanelAsks<'a> {
             return String::new();
         };
         let mut lines = vec!["\n## What Stands Between the Judges and Consensus".to_owned()];
-        let scores: Vec<String> = self.by_judge(|place| round.standings.get(place).map(|s| s.score));
+        let scores = self.by_judge(|place| round.standings.get(place).map(|standing| standing.score));
         let (range, most) = (round.check.range, self.log.options.consensus_range);
+        let (range, most) = (figure(range), figure(most));
         lines.push(format!(
-            "- Overall scores: {}. They are {} apart; consensus needs {} or less.",
-            scores.join(", "),
-            figure(range),
-            figure(most)
+            "- Overall scores: {scores}. They are {range} apart; consensus needs {most} or less."
         ));
         let open = self.log.disputes.iter().filter(|dispute| dispute.is_open());
         lines.extend(open.map(|dispute| format!("- [{}] {}", dispute.id, self.dispute(round, dispute))));
@@ -255,23 +253,18 @@ impl<'a> PanelAsks<'a> {
                 let score = |place: usize| round.standings.get(place)?.dimensions.get(*at).copied();
                 let most = figure(self.log.options.dimension_range);
                 let range = round.check.dimensions.get(*at).copied().unwrap_or_default();
-                let scores = self.by_judge(score).join(", ");
-                format!(
-                    "`{}`: {scores}. They are {} apart; consensus needs {most} or less.",
-                    dispute.text,
-                    figure(range)
-                )
+                let (key, scores, range) = (&dispute.text, self.by_judge(score), figure(range));
+                format!("`{key}`: {scores}. They are {range} apart; consensus needs {most} or less.")
             }
             DisputeTopic::Finding(at) => {
                 let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
                 let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
                 places.dedup();
-                match self.log.ids(&places).join(", ") {
-                    by if by.is_empty() => format!("Whether [{id}] is critical."),
-                    by => {
-                        format!("Whether [{id}] is critical. More on it above, under [{}]: {by}.", dispute.id)
-                    }
-                }
+                let more = match self.log.ids(&places).join(", ") {
+                    by if by.is_empty() => by,
+                    by => format!(" More on it above, under [{}]: {by}.", dispute.id),
+                };
+                format!("Whether [{id}] is critical.{more}")
             }
             DisputeTopic::Point(_) => {
                 let topics = dispute
@@ -284,13 +277,11 @@ impl<'a> PanelAsks<'a> {
         }
     }
 
-    fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> Vec<String> {
+    fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> String {
         let judges = self.log.judges.iter().enumerate();
-        judges
-            .filter_map(|(place, judge): (usize, &PanelJudge<'_>)| {
-                Some(format!("{} {}", judge.id, figure(score(place)?)))
-            })
-            .collect()
+        let told =
+            judges.filter_map(|(place, judge)| Some(format!("{} {}", judge.id, figure(score(place)?))));
+        told.collect::<Vec<_>>().join(", ")
     }
 
     fn dimensions(&self, scores: &[f64]) -> String {
@@ -300,7 +291,7 @@ impl<'a> PanelAsks<'a> {
 }
 
 /// A statement as others read it: every field that says something, under its name, with ids first.
-pub(super) fn written(statement: &Map<String, Value>) -> String {
+fn written(statement: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     for (key, value) in statement.iter().filter(|(key, _)| *key != "analysis") {
         match value {

@@ -43,7 +43,7 @@ pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> 
         status: if is_decided { Status::Complete } else { Status::Incomplete },
         termination,
         rounds_completed: log.rounds_completed(),
-        verdict: serde_json::to_value(&verdict)?,
+        verdict: verdict::record(follow_up, &verdict)?,
         dissent: dissent(log, &positions),
         fidelity: if is_whole { Fidelity::Full } else { Fidelity::Degraded },
         warnings: warnings(follow_up, termination),
@@ -81,19 +81,15 @@ fn position_fate(
     let changes: Vec<&PanelRound> = changes.collect();
     let given_up = given_up_findings(log, place, judge);
     let has_moved = (last - first).abs() > log.options.consensus_range + TOLERANCE;
-    let mut cited: Vec<String> = Vec::new();
-    if has_moved {
-        cited.extend(
-            changes.iter().flat_map(|round| ChangeCitations::of_score(log, place, judge, round).cited),
-        );
-    }
-    for (_, said) in &given_up {
-        cited.extend(ChangeCitations::in_text(log, place, said.round, &said.reason).cited);
-    }
+    let moved = changes.iter().filter(|_| has_moved);
+    let moved = moved.map(|round| ChangeCitations::of_score(log, place, judge, round));
+    let left =
+        given_up.iter().map(|(_, said)| ChangeCitations::in_text(log, place, said.round, &said.reason));
+    let is_evidenced = moved.chain(left).any(|citations| !citations.cited.is_empty());
     let fate = match decision.is_with(place) {
         false => Fate::Minority,
         true if !has_moved && given_up.is_empty() => Fate::Adopted,
-        true if cited.is_empty() => Fate::NotSettled,
+        true if !is_evidenced => Fate::NotSettled,
         true => Fate::Refuted,
     };
     let where_it_stands = match decision {
@@ -265,20 +261,18 @@ fn score_gap_warnings(log: &PanelLog<'_>) -> Vec<String> {
 
 /// The scores as the report writes them, for every round in which somebody spoke.
 pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
-    let mut rounds: Vec<RoundPositions> = Vec::new();
-    let mut before: Option<&PanelRound> = None;
-    for round in log.rounds.iter().filter(|round| round.present() > 0) {
-        let stands = (0..log.judges.len()).filter_map(|place| position(log, place, round, before)).collect();
-        let ruling = PanelDecision::after(log, round).label(log, round);
-        rounds.push(RoundPositions { round: round.number, stands, ruling, ..RoundPositions::default() });
-        before = Some(round);
-    }
+    let rounds = log.rounds.iter().filter(|round| round.present() > 0).map(|round| RoundPositions {
+        round: round.number,
+        stands: (0..log.judges.len()).filter_map(|place| position(log, place, round)).collect(),
+        ruling: PanelDecision::after(log, round).label(log, round),
+        ..RoundPositions::default()
+    });
     let over = log.debate.outcome.as_ref().zip(log.last());
     let decided =
         over.and_then(|(outcome, last)| PanelDecision::of(log, outcome.termination).label(log, last));
     let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
     PositionHistory {
-        rounds,
+        rounds: rounds.collect(),
         decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
         marks,
         // Scores that would be a consensus count as one position where agreement is counted.
@@ -287,25 +281,20 @@ pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
     }
 }
 
-fn position(
-    log: &PanelLog<'_>,
-    place: usize,
-    round: &PanelRound,
-    before: Option<&PanelRound>,
-) -> Option<SeatPosition> {
-    let score = |round: &PanelRound| round.standings.get(place).map(|standing| standing.score);
-    let (judge, now) = (log.judges.get(place)?, score(round)?);
-    let changed = before.filter(|before| score(before).is_some_and(|then| figure(then) != figure(now)));
+fn position(log: &PanelLog<'_>, place: usize, round: &PanelRound) -> Option<SeatPosition> {
+    let (judge, now) = (log.judges.get(place)?, log.score(place, round.number)?);
+    let before = log.score(place, round.number.saturating_sub(1));
+    let change = before.filter(|before| figure(*before) != figure(now)).map(|_| {
+        let ChangeCitations { cited, unverified, sources } =
+            ChangeCitations::of_score(log, place, judge, round);
+        let reason = Some(verdict::change_reason(judge, round.phase));
+        PositionChange { cited, unverified, sources, reason }
+    });
     Some(SeatPosition {
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed.map(|_| {
-            let ChangeCitations { cited, unverified, sources } =
-                ChangeCitations::of_score(log, place, judge, round);
-            let reason = Some(verdict::change_reason(judge, round.phase));
-            PositionChange { cited, unverified, sources, reason }
-        }),
+        change,
         ..SeatPosition::default()
     })
 }

@@ -103,15 +103,6 @@ impl FindingState {
         }
     }
 
-    pub(super) fn spoken(self) -> &'static str {
-        match self {
-            Self::Adopted => "Held by all",
-            Self::Withdrawn => "Withdrawn",
-            Self::Lowered => "Lowered",
-            Self::Disputed => "Open",
-        }
-    }
-
     /// Whether somebody holds it.
     pub(super) fn is_held(self) -> bool {
         matches!(self, Self::Adopted | Self::Disputed)

@@ -1,14 +1,13 @@
-//! What readers see of the findings and claims of a `panel`: whose they are, who holds or accepts them, and what shows them.
+//! What readers see of the findings of a `panel`: whose they are, who holds or accepts them, and what shows them.
 
 use agon_core::wording::{capitalized, sentence};
 use agon_core::{ReportItem, ReportSection};
 
-use super::asks;
 use super::consensus::FindingState;
-use super::findings::{CriticalFindingRecord, FindingPositionRecord, PointStands};
+use super::findings::{CriticalFindingRecord, FindingPositionRecord};
 use super::report::{PanelReport, section};
 use super::verdict::PanelFinding;
-use super::{PanelPhase, wire_name};
+use super::wire_name;
 
 impl PanelReport<'_> {
     /// Those that all judges hold first, withdrawn ones last.
@@ -24,8 +23,7 @@ impl PanelReport<'_> {
     /// What judges say of an open finding stands in what needs attention.
     fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
         let mut ids: Vec<&str> = finding.ids().map(String::as_str).collect();
-        let lesser =
-            self.verdict.other_findings.iter().filter(|other| other.same_as.contains(&finding.finding_id));
+        let lesser = self.other_findings.iter().filter(|other| other.same_as.contains(&finding.finding_id));
         ids.extend(lesser.flat_map(|other| &other.id).map(String::as_str));
         let mut note = vec![self.state(finding)];
         note.extend(self.ground(&ids, (&finding.evidence, finding.unverified), &finding.fix));
@@ -36,14 +34,13 @@ impl PanelReport<'_> {
 
     /// What became of a finding, and what each judge thinks of it in the end.
     pub(super) fn state(&self, finding: &CriticalFindingRecord) -> String {
-        format!("{}: {}.", finding.state.spoken(), finding.stands(&self.log.judges))
+        format!("{}: {}.", capitalized(&wire_name(finding.state)), finding.stands(&self.log.judges))
     }
 
     /// The findings below CRITICAL. What is the same as a critical one stands there.
     pub(super) fn other_findings(&self) -> Option<ReportSection> {
         let is_critical = |id: &String| self.log.findings.iter().any(|critical| critical.id == *id);
-        let lesser =
-            self.verdict.other_findings.iter().filter(|other| !other.same_as.iter().any(is_critical));
+        let lesser = self.other_findings.iter().filter(|other| !other.same_as.iter().any(is_critical));
         section("Other findings", lesser.map(|finding| self.other_item(finding)).collect())
     }
 
@@ -74,29 +71,6 @@ impl PanelReport<'_> {
             told.extend(fix_words(&other.fix));
         }
         told
-    }
-
-    /// The claims that a judge cites in rounds 2 and 3, so that a reader can look up the ids, and those whose evidence does not verify.
-    pub(super) fn claims(&self) -> Option<ReportSection> {
-        let phases = [PanelPhase::Rebuttal, PanelPhase::Final];
-        let judges = self.log.judges.iter();
-        let said = judges.flat_map(|judge| phases.map(|phase| self.log.statement(judge, phase)));
-        let said: String = said.flatten().flatten().map(|fields| asks::written(&fields) + "\n").collect();
-        let cited = self.log.cited_ids(&said, u32::MAX, None);
-        let claims = self
-            .log
-            .judges
-            .iter()
-            .flat_map(|judge| judge.statement.key_claims.iter().map(move |c| (judge, c)));
-        let items = claims.filter_map(|(judge, claim)| {
-            let id = claim.id.as_ref().filter(|id| cited.contains(id) || claim.unverified.is_some())?;
-            let who: Vec<String> = std::iter::once(judge.id.to_owned())
-                .chain(PointStands::of(self.log, &[id]).words())
-                .collect();
-            let evidence = evidence_words(claim.evidence.trim(), claim.unverified.is_some());
-            Some(item(&[id], &claim.claim, &[format!("{}.", who.join("; ")), evidence]))
-        });
-        section("Claims that are cited or unverified", items.collect())
     }
 }
 

@@ -22,8 +22,8 @@ use crate::quotes::{QUOTE_EXACTLY, QuotedTexts, is_same_text};
 const LARGE_MOVE: f64 = 1.0;
 
 /// Something that only the person who asked can decide.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct AttentionItem {
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct AttentionItem {
     pub issue: String,
     pub majority_view: Option<String>,
     pub minority_view: Option<String>,
@@ -40,47 +40,40 @@ pub struct AttentionItem {
 }
 
 /// One judge's view of an item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JudgeView {
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct JudgeView {
     pub judge_id: String,
     pub view: String,
     /// What the judge takes the other side's view to be, where it was asked for that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub opposing_view: Option<String>,
 }
 
 /// Something that should be done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelRecommendation {
+#[derive(Debug, Serialize)]
+pub(super) struct PanelRecommendation {
     pub priority: RecommendationPriority,
     pub action: String,
     pub rationale: String,
     /// How many of the judges make it.
-    pub consensus_level: ConsensusLevel,
+    pub consensus_level: &'static str,
     pub made_by: Vec<String>,
+    /// The same, each judge with its own priority: `judge-1 (MUST)`.
+    #[serde(skip)]
+    pub made_as: Vec<String>,
     pub ids: Vec<String>,
     pub finding_ids: Vec<String>,
     /// The judges' own words, where several are put together.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<JudgeView>,
 }
 
-/// How many of the judges stand behind something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ConsensusLevel {
-    Unanimous,
-    Majority,
-    Minority,
-}
-
-impl ConsensusLevel {
-    fn of(behind: usize, judges: usize) -> Self {
-        match behind {
-            n if n == judges => Self::Unanimous,
-            n if n * 2 > judges => Self::Majority,
-            _ => Self::Minority,
-        }
+/// How many of the judges stand behind something, in the seed's words.
+fn consensus_level(behind: usize, judges: usize) -> &'static str {
+    match behind {
+        n if n == judges => "unanimous",
+        n if n * 2 > judges => "majority",
+        _ => "minority",
     }
 }
 
@@ -539,6 +532,9 @@ fn recommendation(
         }
     }
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
+    let made_as = |(place, advice): &(usize, &JudgeRecommendation)| {
+        format!("{} ({})", log.ids(&[*place]).join(""), wire_name(advice.priority))
+    };
     let why = first.rationale.trim();
     let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
         true => why.to_owned(),
@@ -552,8 +548,9 @@ fn recommendation(
         priority: members.iter().map(|(_, advice)| advice.priority).min()?,
         action: text.unwrap_or(&first.action).trim().to_owned(),
         rationale,
-        consensus_level: ConsensusLevel::of(places.len(), log.judges.len()),
+        consensus_level: consensus_level(places.len(), log.judges.len()),
         made_by: log.ids(&places),
+        made_as: members.iter().map(made_as).collect(),
         ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
         finding_ids,
         merged_from: text.map(|_| words.collect()).unwrap_or_default(),

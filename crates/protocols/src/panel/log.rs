@@ -23,7 +23,7 @@ const QUORUM: usize = 2;
 /// "The perspective a judge takes: neutral (objective), for (advocate), against (challenger)".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum JudgeStance {
+pub(super) enum JudgeStance {
     Neutral,
     For,
     Against,
@@ -456,6 +456,12 @@ impl<'a> PanelLog<'a> {
         self.debate.turns.iter().any(|turn| turn.phase.name == PanelPhase::Summary.as_str())
     }
 
+    /// The rounds up to the last one in which anybody spoke.
+    pub(super) fn counted_rounds(&self) -> impl Iterator<Item = &PanelRound> {
+        let last = self.last().map_or(0, |round| round.number);
+        self.rounds.iter().filter(move |round| round.number <= last)
+    }
+
     /// The last round in which anybody spoke: where the judges stand in the end.
     pub(super) fn last(&self) -> Option<&PanelRound> {
         self.rounds.iter().rev().find(|round| round.present() > 0)
@@ -539,15 +545,16 @@ impl<'a> PanelLog<'a> {
     pub(super) fn accepts(&self, place: usize, ids: &[&str]) -> Option<bool> {
         let judge = self.judges.get(place)?;
         // A dispute about it stands for it to those who have a side in it.
-        let disputed = |about: &str| {
-            let dispute = self.disputes.iter().find(|dispute| dispute.ids().any(|id| id == about))?;
+        let disputes = self.disputes.iter().filter_map(|dispute| {
             let DisputeTopic::Point(Some(id)) = &dispute.topic else { return None };
-            let has_side = dispute.raisers().contains(&place) || self.raisers_of(id).contains(&place);
-            has_side.then_some(id.as_str())
-        };
+            let has_side = || dispute.raisers().contains(&place) || self.raisers_of(id).contains(&place);
+            (ids.contains(&id.as_str()) && has_side()).then_some((dispute, id.as_str()))
+        });
+        let disputes: Vec<(&PanelDispute, &str)> = disputes.collect();
         let raisers = |about: &str| {
-            let id = Some(about).filter(|about| ids.contains(about)).or_else(|| disputed(about));
-            id.filter(|id| ids.contains(id)).map(|id| self.raisers_of(id))
+            let dispute = || disputes.iter().find(|(dispute, _)| dispute.ids().any(|id| id == about));
+            let id = ids.iter().copied().find(|id| *id == about);
+            id.or_else(|| dispute().map(|(_, id)| *id)).map(|id| self.raisers_of(id))
         };
         let contests = |(about, with): (&str, Option<&str>)| {
             let raisers = raisers(about)?;
@@ -649,9 +656,13 @@ impl<'a> PanelLog<'a> {
         (!values.is_empty()).then(|| consensus::mean(&values))
     }
 
-    /// What records call what is judged.
+    /// What records call what is judged: the user's name for it, else the first file's name without its ending.
     pub(super) fn feature(&self) -> String {
-        feature(&self.options, &self.debate.brief.files)
+        let named = self.options.feature.trim();
+        let path = judged(&self.debate.brief.files).next().map_or("", |file| file.path.as_str());
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        [named, stem, name].into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned()
     }
 
     /// The title that people read.
@@ -747,16 +758,4 @@ fn first_heading(text: &str) -> Option<String> {
         }
     }
     None
-}
-
-/// What records call it: the user's name for it, else the first file's name without its ending.
-pub(super) fn feature(options: &PanelOptions, files: &[BriefFile]) -> String {
-    let named = options.feature.trim();
-    if !named.is_empty() {
-        return named.to_owned();
-    }
-    let path = judged(files).next().map_or("", |file| file.path.as_str());
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
 }

@@ -277,11 +277,6 @@ fn wire_name(word: impl Serialize) -> String {
     value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Names in a list: `judge-1, judge-2`.
-fn comma_list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
-    names.into_iter().map(|name| name.as_ref().to_owned()).collect::<Vec<_>>().join(", ")
-}
-
 /// A number without the noise of binary fractions, for records.
 fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6

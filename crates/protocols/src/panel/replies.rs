@@ -587,17 +587,17 @@ const POINT_LISTS: [&str; 5] =
 fn plain_schema(phase: PanelPhase) -> ReplySchema {
     static SCHEMAS: [OnceLock<ReplySchema>; 4] = [const { OnceLock::new() }; 4];
     let [position, rebuttal, last, summary] = &SCHEMAS;
-    let name = phase.as_str();
-    let limited = |mut schema: ReplySchema| {
+    let (kept, make): (_, fn(&str) -> ReplySchema) = match phase {
+        PanelPhase::Position => (position, schema_of::<PositionStatement>),
+        PanelPhase::Rebuttal => (rebuttal, schema_of::<RebuttalStatement>),
+        PanelPhase::Final => (last, schema_of::<FinalStatement>),
+        PanelPhase::Summary => (summary, schema_of::<RapporteurSummary>),
+    };
+    let made = kept.get_or_init(|| {
+        let mut schema = make(phase.as_str());
         limit(&mut schema.json);
         schema
-    };
-    let made = match phase {
-        PanelPhase::Position => position.get_or_init(|| limited(schema_of::<PositionStatement>(name))),
-        PanelPhase::Rebuttal => rebuttal.get_or_init(|| limited(schema_of::<RebuttalStatement>(name))),
-        PanelPhase::Final => last.get_or_init(|| limited(schema_of::<FinalStatement>(name))),
-        PanelPhase::Summary => summary.get_or_init(|| limited(schema_of::<RapporteurSummary>(name))),
-    };
+    });
     ReplySchema { name: made.name.clone(), json: made.json.clone() }
 }
 

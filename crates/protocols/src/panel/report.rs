@@ -13,11 +13,11 @@ use super::closing;
 use super::consensus::{PanelDecision, TOLERANCE, mean, range};
 use super::disputes::{self, DisputeTopic, PanelDispute};
 use super::findings::{CriticalFindingRecord, FindingPositionRecord, evidence_lines};
-use super::follow_up::{AttentionItem, JudgeView, PanelFollowUp, PanelRecommendation};
-use super::log::{PanelJudge, PanelLog, PanelRound};
+use super::follow_up::{AttentionItem, JudgeView, PanelFollowUp};
+use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::replies::RebuttalStatement;
-use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
-use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, comma_list, figure, wire_name};
+use super::verdict::{self, PanelFinding, PanelVerdict, VerdictDecision};
+use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure, wire_name};
 use crate::quotes::is_same_text;
 
 /// One reading of the log for every face.
@@ -25,7 +25,8 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
     let outcome = log.debate.outcome.as_ref();
     let decision = outcome.map_or(PanelDecision::None, |outcome| PanelDecision::of(log, outcome.termination));
     let follow_up = PanelFollowUp::new(log, decision);
-    let report = PanelReport { log, verdict: verdict::verdict(&follow_up), follow_up: &follow_up };
+    let (verdict, other_findings) = (verdict::verdict(&follow_up), verdict::other_findings(log));
+    let report = PanelReport { log, follow_up: &follow_up, verdict, other_findings };
     let ballots = log.judges.iter().map(|judge| Ballot {
         seat: judge.id.to_owned(),
         answer: figure(judge.statement.overall_score),
@@ -70,6 +71,7 @@ pub(super) struct PanelReport<'a> {
     pub(super) log: &'a PanelLog<'a>,
     follow_up: &'a PanelFollowUp<'a>,
     pub(super) verdict: PanelVerdict,
+    pub(super) other_findings: Vec<PanelFinding>,
 }
 
 impl PanelReport<'_> {
@@ -93,7 +95,7 @@ impl PanelReport<'_> {
         answer.extend(self.critical_findings());
         answer.extend(self.opinions());
         let body = [self.attention(), self.recommendations(), self.scores()];
-        let details = [self.disputes(), self.other_findings(), self.claims()];
+        let details = [self.disputes(), self.other_findings()];
         Outline {
             answer,
             body: body.into_iter().flatten().collect(),
@@ -118,11 +120,11 @@ impl PanelReport<'_> {
     fn verdict_section(&self) -> ReportSection {
         let (kind, tone, _) = self.status();
         let mut blocks = vec![ReportBlock::Headline(tone, self.go_line())];
-        let question = self.verdict.question.iter().map(|asked| format!("You asked: {asked}"));
+        let question = self.log.question().map(|asked| format!("You asked: {asked}"));
         blocks.extend(question.map(ReportBlock::Line));
-        let answers = self.verdict.judges.iter().filter_map(|judge| {
-            let text = judge.answer_to_question.clone()?;
-            Some(ReportItem { who: Some(judge.judge_id.clone()), text, note: None })
+        let answers = self.log.judges.iter().filter_map(|judge| {
+            let text = judge.answer()?.to_owned();
+            Some(ReportItem { who: Some(judge.id.to_owned()), text, note: None })
         });
         let answers: Vec<ReportItem> = answers.collect();
         blocks.extend((!answers.is_empty()).then_some(ReportBlock::Items(answers)));
@@ -173,7 +175,7 @@ impl PanelReport<'_> {
     }
 
     fn decided(&self) -> String {
-        let judges = self.verdict.judges.len();
+        let judges = self.log.judges.len();
         match &self.verdict.decision {
             VerdictDecision::Consensus(verdict) => {
                 let [low, high] = verdict.score_range.map(figure);
@@ -201,15 +203,13 @@ impl PanelReport<'_> {
 
     /// What of the conditions for a consensus is not met.
     fn obstacles(&self) -> String {
-        let Some(round) = self.log.last() else { return String::new() };
-        let thresholds = &self.verdict.thresholds;
-        let mut obstacles = Vec::new();
-        if round.check.range > thresholds.consensus_range + TOLERANCE {
+        let (log, mut obstacles) = (self.log, Vec::new());
+        let Some(round) = log.last() else { return String::new() };
+        if round.check.range > log.options.consensus_range + TOLERANCE {
             obstacles.push(format!("scores {} apart", figure(round.check.range)));
         }
-        let most = thresholds.dimension_range;
-        let far =
-            self.verdict.dimension_consensus.values().filter(|agreement| agreement.range > most + TOLERANCE);
+        let most = log.options.dimension_range;
+        let far = round.check.dimensions.iter().filter(|range| **range > most + TOLERANCE);
         if let far @ 1.. = far.count() {
             obstacles.push(format!("{} more than {} apart", counted(far as u64, "dimension"), figure(most)));
         }
@@ -258,44 +258,19 @@ impl PanelReport<'_> {
     }
 
     fn attention(&self) -> Option<ReportSection> {
-        let items = self.verdict.user_attention_needed.iter();
-        let groups: Vec<ReportBlock> = items.map(|item| self.attention_group(item)).collect();
+        let items = self.follow_up.attention_items();
+        let groups: Vec<ReportBlock> = items.iter().map(attention_group).collect();
         let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
         (!section.blocks.is_empty()).then_some(section)
     }
 
-    fn attention_group(&self, item: &AttentionItem) -> ReportBlock {
-        let mut pairs: Vec<(String, &str)> =
-            item.views.iter().map(|view| (view.judge_id.clone(), view.view.as_str())).collect();
-        if let [JudgeView { judge_id, opposing_view: Some(other), .. }] = item.views.as_slice() {
-            pairs.push((format!("Other side, as {judge_id} puts it"), other));
-        }
-        pairs.push(("At stake".to_owned(), item.stakes.as_deref().unwrap_or_default()));
-        pairs.push(("Suggested".to_owned(), item.recommendation.as_deref().unwrap_or_default()));
-        pairs.retain(|(_, text)| !text.trim().is_empty() && *text != item.issue);
-        let asked_by = item.raised_by.join(", ");
-        if pairs.is_empty() {
-            pairs.push(("Asked by".to_owned(), &asked_by));
-        }
-        let pairs = pairs.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
-        // The issue of a finding begins with its id.
-        let ids = item.ids.iter().filter(|id| !item.issue.starts_with(&format!("[{id}]")));
-        let badges = match ids.map(String::as_str).collect::<Vec<_>>().join(", ") {
-            ids if ids.is_empty() => Vec::new(),
-            ids => vec![ids],
-        };
-        ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
-    }
-
     fn recommendations(&self) -> Option<ReportSection> {
-        let items = self.verdict.recommendations.iter().map(|advice| {
-            let by = advice.made_by.iter().map(|judge| self.maker(judge, advice));
-            let by = by.collect::<Vec<_>>().join(", ");
-            let fixes = match advice.finding_ids.join(", ") {
-                ids if ids.is_empty() => String::new(),
-                ids => format!(" For {ids}."),
-            };
-            let mut note = vec![format!("{by}.{fixes}")];
+        let items = self.follow_up.recommendations();
+        let items = items.iter().map(|advice| {
+            let mut note = vec![format!("{}.", advice.made_as.join(", "))];
+            if !advice.finding_ids.is_empty() {
+                note.push(format!("For {}.", advice.finding_ids.join(", ")));
+            }
             note.extend(Some(sentence(&advice.rationale)).filter(|why| !why.is_empty()));
             let others = advice.merged_from.iter().filter(|own| !is_same_text(&own.view, &advice.action));
             note.extend(others.map(|own| format!("{}: {}", own.judge_id, sentence(&own.view))));
@@ -308,38 +283,29 @@ impl PanelReport<'_> {
         section("Recommendations", items.collect())
     }
 
-    /// A judge who makes a recommendation, with its own priority where the list shows a higher one.
-    fn maker(&self, judge: &str, shown: &PanelRecommendation) -> String {
-        let own = self.log.judges.iter().filter(|other| other.id == judge);
-        let own = own.flat_map(|judge| judge.recommendations());
-        let own = own.filter(|advice| advice.id.as_ref().is_some_and(|id| shown.ids.contains(id)));
-        match own.map(|advice| advice.priority).min() {
-            Some(own) if own != shown.priority => format!("{judge} ({})", wire_name(own)),
-            _ => judge.to_owned(),
-        }
-    }
-
     /// The scores in the end. One row for each dimension, so that seven judges fit.
     fn scores(&self) -> Option<ReportSection> {
-        let judges = &self.verdict.judges;
-        let cells = |name: &str, figures: Vec<f64>| -> Vec<String> {
-            let (average, apart) = (wording::score(mean(&figures)), figure(range(&figures)));
-            let figures = figures.into_iter().map(figure);
-            std::iter::once(name.to_owned()).chain(figures).chain([average, apart]).collect()
+        let (log, standings) = (self.log, self.log.last_standings());
+        let row = |name: &str, score: &dyn Fn(&JudgeStanding) -> Option<f64>| -> Vec<String> {
+            let scores: Vec<f64> = standings.iter().filter_map(score).collect();
+            let (average, gap) = (wording::score(mean(&scores)), figure(range(&scores)));
+            std::iter::once(name.to_owned())
+                .chain(scores.into_iter().map(figure))
+                .chain([average, gap])
+                .collect()
         };
         let mut head = vec!["Score".to_owned()];
-        head.extend(judges.iter().map(|judge| judge.judge_id.replace("judge-", "J")));
+        head.extend(log.judges.iter().map(|judge| judge.id.replace("judge-", "J")));
         head.extend(["Avg".to_owned(), "Gap".to_owned()]);
-        let mut rows = vec![head, cells("overall", judges.iter().map(|judge| judge.score).collect())];
-        for key in self.log.rubric.keys() {
-            let scores = judges.iter().filter_map(|judge| judge.dimension_scores.get(key).copied());
-            rows.push(cells(&spoken(key), scores.collect()));
+        let mut rows = vec![head, row("overall", &|standing| Some(standing.score))];
+        for (place, key) in log.rubric.keys().enumerate() {
+            rows.push(row(&spoken(key), &|standing| standing.dimensions.get(place).copied()));
         }
-        rows.push(cells("weighted", judges.iter().map(|judge| judge.weighted).collect()));
-        let weights = self.verdict.rubric.iter().map(|d| format!("{} {}", spoken(&d.key), d.weight));
-        let line = format!("Weights: {}.", comma_list(weights));
+        rows.push(row("weighted", &|standing| Some(log.rubric.weighted(&standing.dimensions))));
+        let weights = log.rubric.dimensions.iter().map(|d| format!("{} {}", spoken(&d.key), d.weight));
+        let line = format!("Weights: {}.", weights.collect::<Vec<_>>().join(", "));
         let blocks = vec![ReportBlock::Table(rows), ReportBlock::Line(line)];
-        (!judges.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Scores", blocks))
+        (!standings.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Scores", blocks))
     }
 
     fn disputes(&self) -> Option<ReportSection> {
@@ -386,6 +352,8 @@ impl PanelReport<'_> {
             Some(PanelStatus::Yellow | PanelStatus::Red) => GateRuling::Warned,
         };
         let findings = self.verdict.critical_findings.iter().map(|finding| self.gate_finding(finding));
+        let judges = self.log.judges.iter().zip(self.log.last_standings());
+        let round = u8::try_from(self.log.counted_rounds().count()).ok();
         GateReport {
             ruling,
             verdict: status.map(|_| self.status().2.to_owned()),
@@ -394,7 +362,7 @@ impl PanelReport<'_> {
             path: self.log.packet.paths().next().map(str::to_owned),
             fails_on_warn: fail_on == PanelFailOn::Yellow,
             footer: None,
-            judges: self.verdict.judges.iter().map(gate_judge).collect(),
+            judges: judges.map(|(judge, standing)| gate_judge(judge, standing, round)).collect(),
             findings: findings.collect(),
         }
     }
@@ -425,16 +393,39 @@ impl PanelReport<'_> {
     }
 }
 
-fn gate_judge(judge: &JudgeResult) -> GateJudge {
+fn attention_group(item: &AttentionItem) -> ReportBlock {
+    let mut pairs: Vec<(String, &str)> =
+        item.views.iter().map(|view| (view.judge_id.clone(), view.view.as_str())).collect();
+    if let [JudgeView { judge_id, opposing_view: Some(other), .. }] = item.views.as_slice() {
+        pairs.push((format!("Other side, as {judge_id} puts it"), other));
+    }
+    pairs.push(("At stake".to_owned(), item.stakes.as_deref().unwrap_or_default()));
+    pairs.push(("Suggested".to_owned(), item.recommendation.as_deref().unwrap_or_default()));
+    pairs.retain(|(_, text)| !text.trim().is_empty() && *text != item.issue);
+    let asked_by = item.raised_by.join(", ");
+    if pairs.is_empty() {
+        pairs.push(("Asked by".to_owned(), &asked_by));
+    }
+    let pairs = pairs.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
+    // The issue of a finding begins with its id.
+    let ids = item.ids.iter().filter(|id| !item.issue.starts_with(&format!("[{id}]")));
+    let badges = match ids.map(String::as_str).collect::<Vec<_>>().join(", ") {
+        ids if ids.is_empty() => Vec::new(),
+        ids => vec![ids],
+    };
+    ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
+}
+
+fn gate_judge(judge: &PanelJudge<'_>, standing: &JudgeStanding, round: Option<u8>) -> GateJudge {
     GateJudge {
-        name: format!("{} ({})", judge.judge_id, wire_name(judge.stance)),
-        seat: judge.judge_id.clone(),
+        name: format!("{} ({})", judge.id, wire_name(judge.stance)),
+        seat: judge.id.to_owned(),
         vendor: judge.model.split_once('/').map(|(vendor, _)| vendor.to_owned()),
-        verdict: Some(figure(judge.score)),
+        verdict: Some(figure(standing.score)),
         confidence: None,
         key_insight: None,
         recommendation: None,
-        round: u8::try_from(judge.scores.len()).ok(),
+        round,
         findings: Vec::new(),
         notes: Vec::new(),
         absence: None,

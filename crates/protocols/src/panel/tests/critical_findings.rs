@@ -140,7 +140,7 @@ fn a_gate_shows_the_positions_at_the_end() {
             "-ad ---",
             agon_core::GateSeverity::Critical,
             &["judge-1", "judge-2"][..],
-            "Open: critical (judge-1, judge-2); disputed (judge-3). judge-2 in round 2: adopt. adopt it. judge-3 in round 2: dispute. \
+            "Disputed: critical (judge-1, judge-2); disputed (judge-3). judge-2 in round 2: adopt. adopt it. judge-3 in round 2: dispute. \
              dispute it.",
         ),
         (
