@@ -3,18 +3,19 @@
 //! The files and the statements of earlier rounds come first and only grow, so each round's prompt starts like the one before it
 //! and a provider can reuse its cache. What this round asks for follows. What only one judge reads comes last.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::fence::label;
 use agon_core::{Corrupt, Prompt, Seat, Step};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::consensus::{FindingState, PanelDecision};
 use super::disputes::{DisputeTopic, PanelDispute};
-use super::findings::finding_records;
+use super::findings::CriticalFindingRecord;
+use super::follow_up::PanelFollowUp;
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
-use super::{PanelPhase, figure, follow_up, prompts, replies};
+use super::{PanelPhase, figure, prompts, replies};
 use crate::packet_lines::with_line_numbers;
 use crate::prompt::{PromptSet, new_ask};
 use crate::quotes::QuotedTexts;
@@ -26,100 +27,6 @@ pub(super) struct PanelAsks<'a> {
     quoted: QuotedTexts<'a>,
 }
 
-#[derive(Serialize)]
-struct SystemContext {
-    rule: String,
-    is_rapporteur: bool,
-}
-
-#[derive(Serialize)]
-struct MaterialContext {
-    feature: Option<String>,
-    question: Option<String>,
-    dimensions: Vec<DimensionContext>,
-    artifacts: Vec<ArtifactContext>,
-    rounds: Vec<RoundContext>,
-    interjections: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct DimensionContext {
-    name: String,
-    weight: String,
-    description: String,
-    /// `1: what it means`, for the points 1 to 5.
-    anchors: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ArtifactContext {
-    path: String,
-    content: String,
-}
-
-#[derive(Serialize)]
-struct RoundContext {
-    title: &'static str,
-    statements: Vec<StatementContext>,
-    absent: String,
-}
-
-#[derive(Serialize)]
-struct StatementContext {
-    judge: String,
-    stance: JudgeStance,
-    side: Option<&'static str>,
-    content: String,
-}
-
-/// What all judges of a round read.
-#[derive(Serialize)]
-struct SharedContext {
-    material: String,
-    standing: String,
-    question: bool,
-    has_findings: bool,
-    has_disputes: bool,
-    has_unverified: bool,
-    open_findings: String,
-    /// Whether judges may take a position on other critical findings, too.
-    has_settled_findings: bool,
-    can_be_same: bool,
-    /// The ids of findings that are one: `[L2], [L5]; [L3], [L6]`.
-    already_one: String,
-}
-
-/// What only one judge reads.
-#[derive(Serialize)]
-struct OwnContext<'a> {
-    judge: &'a str,
-    stance: JudgeStance,
-    charter: &'static str,
-    previous_score: Option<f64>,
-    own_scores: String,
-    /// Whether the judge asked the person to decide something in an earlier round.
-    has_asked: bool,
-    example: String,
-}
-
-#[derive(Serialize)]
-struct SummaryContext {
-    /// What was judged.
-    title: String,
-    question: Option<String>,
-    /// The field of the first summary.
-    first: &'static str,
-    open_items: Option<String>,
-    /// The critical findings that all judges hold.
-    held_by_all: Option<String>,
-    judges: Vec<StatementContext>,
-    has_sides: bool,
-    has_minority: bool,
-    is_undecided: bool,
-    can_merge: bool,
-    example: String,
-}
-
 impl<'a> PanelAsks<'a> {
     pub(super) fn new(log: &'a PanelLog<'a>) -> Result<Self, Corrupt> {
         let (prompts, quoted) = (prompts()?, QuotedTexts::new(&log.debate.brief));
@@ -127,7 +34,7 @@ impl<'a> PanelAsks<'a> {
     }
 
     fn system(&self, is_rapporteur: bool) -> Result<Arc<str>, Corrupt> {
-        let context = SystemContext { rule: self.quoted.rule(), is_rapporteur };
+        let context = json!({"rule": self.quoted.rule(), "is_rapporteur": is_rapporteur});
         self.prompts.shared("panel/system.hbs", &context)
     }
 
@@ -147,24 +54,19 @@ impl<'a> PanelAsks<'a> {
                 continue;
             }
             let stance = JudgeStance::at(seat_place);
-            let standing = place.and_then(|place| self.log.last_standings().get(place));
-            let schema = replies::schema(self.log, phase, place);
             let judge = place.and_then(|place| self.log.judges.get(place));
-            let context = OwnContext {
-                judge: &seat.id,
-                stance,
-                charter: stance.charter(),
-                previous_score: standing.map(|standing| standing.score),
-                own_scores: standing
-                    .map(|standing| self.dimensions(&standing.dimensions))
-                    .unwrap_or_default(),
-                has_asked: judge.is_some_and(|judge| {
-                    [PanelPhase::Position, PanelPhase::Rebuttal]
-                        .iter()
-                        .any(|at| judge.attention(*at).is_some())
-                }),
-                example: self.example(&schema.json, standing.map(|standing| standing.score)),
-            };
+            let standing = place.and_then(|place| self.log.last_standings().get(place));
+            let score = standing.map(|standing| standing.score);
+            let schema = replies::schema(self.log, phase, place);
+            let context = json!({
+                "judge": seat.id,
+                "stance": stance,
+                "charter": stance.charter(),
+                "previous_score": score,
+                "own_scores": standing.map(|standing| self.dimensions(&standing.dimensions)),
+                "has_asked": judge.is_some_and(PanelJudge::has_asked),
+                "example": self.example(&schema.json, score),
+            });
             let tail = self.prompts.tail(file, &context)?;
             let prompt = Prompt { system: system.clone(), shared: shared.clone(), tail };
             asks.push(new_ask(seat, prompt, Some(Arc::new(schema))));
@@ -188,100 +90,100 @@ impl<'a> PanelAsks<'a> {
     }
 
     /// Asks the rapporteur to sum up.
-    pub(super) fn summary(&self, decision: &PanelDecision, seat: &Seat) -> Result<Step, Corrupt> {
+    pub(super) fn summary(&self, follow_up: &PanelFollowUp<'_>, seat: &Seat) -> Result<Step, Corrupt> {
+        let decision = &follow_up.decision;
         let [majority, minority] = decision.sides();
-        let judges = self.log.judges.iter().enumerate().map(|(place, judge)| StatementContext {
-            judge: judge.id.to_owned(),
-            stance: judge.stance,
-            side: match (majority, minority) {
-                (Some(side), _) if side.contains(&place) => Some("majority"),
-                (_, Some(side)) if side.contains(&place) => Some("minority"),
-                _ => None,
-            },
-            content: self.quoted.quote(judge.id, &follow_up::last_words(self.log, decision, place)),
+        let judges = self.log.judges.iter().enumerate().map(|(place, judge)| {
+            let is_in = |side: Option<&[usize]>| side.is_some_and(|side| side.contains(&place));
+            let side = if is_in(majority) { Some("majority") } else { None };
+            let side = side.or(is_in(minority).then_some("minority"));
+            let content = self.quoted.quote(judge.id, &follow_up.last_words(judge));
+            json!({"judge": judge.id, "stance": judge.stance, "side": side, "content": content})
         });
         let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
-        let mergeable = follow_up::mergeable_ids(self.log, decision);
+        let mergeable = follow_up.mergeable_ids();
         let ids: Vec<&str> = mergeable.iter().map(String::as_str).collect();
         let schema = replies::summary_schema(decision, &names, &ids);
-        let open = follow_up::open_issues(self.log, decision);
-        let held = finding_records(self.log).into_iter();
-        let held =
-            held.filter(|finding| finding.state == FindingState::Adopted).map(|finding| finding.named());
-        let held: Vec<String> = held.collect();
-        let context = SummaryContext {
-            title: self.quoted.quote("title", &self.log.title()),
-            question: self.question(),
-            first: if majority.is_some() { "majority" } else { "assessment" },
-            open_items: (!open.is_empty()).then(|| self.quoted.quote("open items", &open.join("\n"))),
-            held_by_all: (!held.is_empty()).then(|| self.quoted.quote("critical findings", &held.join("\n"))),
-            judges: judges.collect(),
-            has_sides: majority.is_some(),
-            has_minority: minority.is_some(),
-            is_undecided: *decision == PanelDecision::NoMajority,
-            can_merge: !ids.is_empty(),
-            example: replies::example(&schema.json).to_string(),
+        let held = self.log.critical.iter().filter(|finding| finding.state == FindingState::Adopted);
+        let quoted = |what: &str, lines: Vec<String>| {
+            (!lines.is_empty()).then(|| self.quoted.quote(what, &lines.join("\n")))
         };
+        let context = json!({
+            "title": self.quoted.quote("title", &self.log.title()),
+            "question": self.question(),
+            "first": if majority.is_some() { "majority" } else { "assessment" },
+            "open_items": quoted("open items", follow_up.open_issues()),
+            "held_by_all": quoted("critical findings", held.map(CriticalFindingRecord::named).collect()),
+            "judges": judges.collect::<Vec<_>>(),
+            "has_sides": majority.is_some(),
+            "has_minority": minority.is_some(),
+            "is_undecided": *decision == PanelDecision::NoMajority,
+            "can_merge": !ids.is_empty(),
+            "example": replies::example(&schema.json).to_string(),
+        });
         let prompt = self.prompts.whole(&self.system(true)?, "panel/summary.hbs", &context)?;
         let round = self.log.rounds.last().map_or(0, |round| round.number);
         Ok(Step::Ask(PanelPhase::Summary.at(round), vec![new_ask(seat, prompt, Some(Arc::new(schema)))]))
     }
 
-    fn shared_context(&self, phase: PanelPhase) -> Result<SharedContext, Corrupt> {
-        let records = finding_records(self.log);
+    /// What all judges of a round read.
+    fn shared_context(&self, phase: PanelPhase) -> Result<Value, Corrupt> {
+        let records = &self.log.critical;
         let open = records.iter().filter(|finding| finding.state == FindingState::Disputed);
         let open: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
         let material = self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string();
-        Ok(SharedContext {
-            standing: self.standing(phase),
-            question: self.question().is_some(),
-            has_findings: records.len() + self.log.lesser.len() > 0,
-            has_disputes: self.log.disputes.iter().any(|dispute| dispute.open_after.contains(&true)),
-            has_unverified: material.contains("unverified: true"),
-            material,
-            has_settled_findings: open.len() < records.len(),
-            open_findings: open.join(", "),
-            can_be_same: !self.log.same_as_candidates().is_empty(),
-            already_one: self.already_one(),
-        })
+        Ok(json!({
+            "standing": self.standing(phase),
+            "question": self.question().is_some(),
+            "has_findings": records.len() + self.log.lesser.len() > 0,
+            "has_disputes": self.log.disputes.iter().any(|dispute| dispute.open_after.contains(&true)),
+            "has_unverified": material.contains("unverified: true"),
+            "material": material,
+            // Judges may take a position on other critical findings, too.
+            "has_settled_findings": open.len() < records.len(),
+            "open_findings": open.join(", "),
+            "can_be_same": !self.log.same_as_candidates().is_empty(),
+            "already_one": self.already_one(),
+        }))
     }
 
     /// The ids of the findings that judges declared the same.
     fn already_one(&self) -> String {
-        let (all, groups) = self.log.all_findings();
-        let members = |first: usize| -> Vec<String> {
-            let members = all.iter().zip(&groups).filter(|(_, group)| **group == first);
-            members.map(|(member, _)| format!("[{}]", member.id)).collect()
-        };
-        let groups = (0..all.len()).map(members).filter(|ids| ids.len() > 1);
-        groups.map(|ids| ids.join(", ")).collect::<Vec<_>>().join("; ")
+        let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for (finding, first) in self.log.all_findings() {
+            groups.entry(first).or_default().push(format!("[{}]", finding.id));
+        }
+        groups.retain(|_, ids| ids.len() > 1);
+        groups.values().map(|ids| ids.join(", ")).collect::<Vec<_>>().join("; ")
     }
 
     /// What is judged, by what, and everything that was said so far.
-    fn material(&self) -> Result<MaterialContext, Corrupt> {
+    fn material(&self) -> Result<Value, Corrupt> {
         let (log, quoted) = (self.log, &self.quoted);
-        let artifacts = log::judged(&log.debate.brief.files).map(|file| ArtifactContext {
-            path: quoted.shown(&label(&file.path)),
-            content: quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n")),
+        let artifacts = log::judged(&log.debate.brief.files).map(|file| {
+            let content = quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n"));
+            json!({"path": quoted.shown(&label(&file.path)), "content": content})
         });
-        let dimensions = log.rubric.dimensions.iter().map(|dimension| DimensionContext {
-            name: dimension.key.clone(),
-            weight: dimension.weight.to_string(),
-            description: quoted.person(&one_line(&dimension.description)),
-            anchors: (1..)
-                .zip(&dimension.anchors)
-                .map(|(point, text)| format!("{point}: {}", quoted.person(&one_line(text))))
-                .collect(),
+        let one_line = |text: &str| quoted.person(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let dimensions = log.rubric.dimensions.iter().map(|dimension| {
+            let anchors = (1..).zip(&dimension.anchors);
+            json!({
+                "name": dimension.key,
+                "weight": dimension.weight.to_string(),
+                "description": one_line(&dimension.description),
+                "anchors": anchors.map(|(point, text)| format!("{point}: {}", one_line(text))).collect::<Vec<_>>(),
+            })
         });
         let feature = Some(log.options.feature.trim()).filter(|feature| !feature.is_empty());
-        Ok(MaterialContext {
-            feature: feature.map(|feature| quoted.person(feature)),
-            question: self.question(),
-            dimensions: dimensions.collect(),
-            artifacts: artifacts.collect(),
-            rounds: log.rounds.iter().map(|round| self.statements(round)).collect::<Result<_, _>>()?,
-            interjections: log.debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
-        })
+        let interjections = log.debate.interjections.iter().map(|said| quoted.person(&said.text));
+        Ok(json!({
+            "feature": feature.map(|feature| quoted.person(feature)),
+            "question": self.question(),
+            "dimensions": dimensions.collect::<Vec<_>>(),
+            "artifacts": artifacts.collect::<Vec<_>>(),
+            "rounds": log.rounds.iter().map(|round| self.statements(round)).collect::<Result<Vec<_>, _>>()?,
+            "interjections": interjections.collect::<Vec<_>>(),
+        }))
     }
 
     fn question(&self) -> Option<String> {
@@ -289,16 +191,15 @@ impl<'a> PanelAsks<'a> {
     }
 
     /// A round's statements, as everybody reads them afterwards.
-    fn statements(&self, round: &PanelRound) -> Result<RoundContext, Corrupt> {
+    fn statements(&self, round: &PanelRound) -> Result<Value, Corrupt> {
         let (mut statements, mut absent) = (Vec::new(), Vec::new());
         for (judge, standing) in self.log.judges.iter().zip(&round.standings) {
             if !standing.present {
                 absent.push(judge.id);
             }
-            let Some(said) = judge.said(round.phase) else { continue };
-            let content = self.quoted.quote(judge.id, &written(&self.log.fields(&said)?));
-            let (judge, stance) = (judge.id.to_owned(), judge.stance);
-            statements.push(StatementContext { judge, stance, side: None, content });
+            let Some(said) = self.log.statement(judge, round.phase)? else { continue };
+            let content = self.quoted.quote(judge.id, &written(&said));
+            statements.push(json!({"judge": judge.id, "stance": judge.stance, "content": content}));
         }
         let title = match round.phase {
             PanelPhase::Position => "Round 1: Position Statements",
@@ -307,7 +208,7 @@ impl<'a> PanelAsks<'a> {
             }
             PanelPhase::Final | PanelPhase::Summary => "Round 3: Final Statements",
         };
-        Ok(RoundContext { title, statements, absent: absent.join(", ") })
+        Ok(json!({"title": title, "statements": statements, "absent": absent.join(", ")}))
     }
 
     /// What stands between the judges and consensus. Empty before the first round is over.
@@ -316,13 +217,11 @@ impl<'a> PanelAsks<'a> {
             return String::new();
         };
         let mut lines = vec!["\n## What Stands Between the Judges and Consensus".to_owned()];
-        let scores: Vec<String> = self.by_judge(|place| round.standings.get(place).map(|s| s.score));
+        let scores = self.by_judge(|place| round.standings.get(place).map(|standing| standing.score));
         let (range, most) = (round.check.range, self.log.options.consensus_range);
+        let (range, most) = (figure(range), figure(most));
         lines.push(format!(
-            "- Overall scores: {}. They are {} apart; consensus needs {} or less.",
-            scores.join(", "),
-            figure(range),
-            figure(most)
+            "- Overall scores: {scores}. They are {range} apart; consensus needs {most} or less."
         ));
         let open = self.log.disputes.iter().filter(|dispute| dispute.is_open());
         lines.extend(open.map(|dispute| format!("- [{}] {}", dispute.id, self.dispute(round, dispute))));
@@ -331,9 +230,9 @@ impl<'a> PanelAsks<'a> {
         if !settled.is_empty() {
             lines.push(format!("- Settled: {}.", settled.join(", ")));
         }
-        for finding in finding_records(self.log) {
-            let same = match finding.same_as.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
-            {
+        for finding in &self.log.critical {
+            let same: Vec<String> = finding.same_as.iter().map(|id| format!("[{id}]")).collect();
+            let same = match same.join(", ") {
                 ids if ids.is_empty() => ids,
                 ids => format!(" (the same as {ids}, which it replaces)"),
             };
@@ -354,23 +253,18 @@ impl<'a> PanelAsks<'a> {
                 let score = |place: usize| round.standings.get(place)?.dimensions.get(*at).copied();
                 let most = figure(self.log.options.dimension_range);
                 let range = round.check.dimensions.get(*at).copied().unwrap_or_default();
-                let scores = self.by_judge(score).join(", ");
-                format!(
-                    "`{}`: {scores}. They are {} apart; consensus needs {most} or less.",
-                    dispute.text,
-                    figure(range)
-                )
+                let (key, scores, range) = (&dispute.text, self.by_judge(score), figure(range));
+                format!("`{key}`: {scores}. They are {range} apart; consensus needs {most} or less.")
             }
             DisputeTopic::Finding(at) => {
                 let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
                 let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
                 places.dedup();
-                match self.log.ids(&places).join(", ") {
-                    by if by.is_empty() => format!("Whether [{id}] is critical."),
-                    by => {
-                        format!("Whether [{id}] is critical. More on it above, under [{}]: {by}.", dispute.id)
-                    }
-                }
+                let more = match self.log.ids(&places).join(", ") {
+                    by if by.is_empty() => by,
+                    by => format!(" More on it above, under [{}]: {by}.", dispute.id),
+                };
+                format!("Whether [{id}] is critical.{more}")
             }
             DisputeTopic::Point(_) => {
                 let topics = dispute
@@ -383,13 +277,11 @@ impl<'a> PanelAsks<'a> {
         }
     }
 
-    fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> Vec<String> {
+    fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> String {
         let judges = self.log.judges.iter().enumerate();
-        judges
-            .filter_map(|(place, judge): (usize, &PanelJudge<'_>)| {
-                Some(format!("{} {}", judge.id, figure(score(place)?)))
-            })
-            .collect()
+        let told =
+            judges.filter_map(|(place, judge)| Some(format!("{} {}", judge.id, figure(score(place)?))));
+        told.collect::<Vec<_>>().join(", ")
     }
 
     fn dimensions(&self, scores: &[f64]) -> String {
@@ -399,7 +291,7 @@ impl<'a> PanelAsks<'a> {
 }
 
 /// A statement as others read it: every field that says something, under its name, with ids first.
-pub(super) fn written(statement: &Map<String, Value>) -> String {
+fn written(statement: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     for (key, value) in statement.iter().filter(|(key, _)| *key != "analysis") {
         match value {
@@ -436,8 +328,4 @@ fn scalar(value: &Value) -> Option<String> {
         }
         other => Some(other.to_string()),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::wording::{joined, sentence};
+use agon_core::wording::{counted, sentence};
 use agon_core::{
     Corrupt, DecidedPosition, Fate, Fidelity, JudgeMarks, Outcome, PositionChange, PositionFate,
     PositionHistory, RoundPositions, SeatPosition, Status, Step, Termination,
 };
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::consensus::{PanelDecision, TOLERANCE, mean};
-use super::findings::{FindingStand, finding_records, group_stand, quoted_lines};
-use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
-use super::verdict::{self, OpinionAuthor, PanelVerdict};
+use super::findings::{FindingPositionRecord, FindingStand, group_stand, quoted_lines};
+use super::follow_up::PanelFollowUp;
+use super::log::{self, PanelJudge, PanelLog, PanelRound};
+use super::verdict::{self, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
-use crate::packet_lines::PacketLocation;
 use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
 use crate::quotes::{QuotedTexts, quoted_words};
 use crate::tools::{SourceCitation, named_items};
@@ -22,45 +22,31 @@ use crate::tools::{SourceCitation, named_items};
 /// A judge's overall score may differ by this much from its weighted dimensions before a warning says so.
 const SCORE_GAP_MAX: f64 = 0.25;
 
-/// A judge who dissents, with what it says in the end. The position's fate has what it said at first.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct DissentingJudge<'a> {
-    judge_id: &'a str,
-    seat: &'a str,
-    stance: JudgeStance,
-    score: f64,
-    position: &'a str,
-    reason: &'a str,
-}
-
 /// Closes the debate.
-pub(super) fn close(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    termination: Termination,
-) -> Result<Step, Corrupt> {
+pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Result<Step, Corrupt> {
+    let PanelFollowUp { log, decision, .. } = follow_up;
     let is_decided = *decision != PanelDecision::None && short_panel(log).is_none();
-    let status = if is_decided { Status::Complete } else { Status::Incomplete };
-    let judges = log.judges.iter().enumerate();
-    let positions: Vec<PositionFate> =
-        judges.map(|(place, judge)| position_fate(log, decision, place, judge)).collect();
+    let positions: Vec<PositionFate> = log
+        .judges
+        .iter()
+        .enumerate()
+        .map(|(place, judge)| position_fate(log, decision, place, judge))
+        .collect();
     let is_summary_missing = log.rapporteur().is_some() && !log.has_summary_turn();
-    let whole = log.debate.absences().next().is_none()
+    let is_whole = log.debate.absences().next().is_none()
         && cut_off_warnings(log.debate).is_empty()
         && termination != Termination::Budget
-        && status == Status::Complete
+        && is_decided
         && !is_summary_missing;
-    let dissent =
-        dissenting_judges(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
-    let verdict = verdict::verdict(log, decision);
+    let verdict = verdict::verdict(follow_up);
     let outcome = Outcome {
-        status,
+        status: if is_decided { Status::Complete } else { Status::Incomplete },
         termination,
         rounds_completed: log.rounds_completed(),
-        verdict: serde_json::to_value(&verdict)?,
-        dissent,
-        fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
-        warnings: warnings(log, decision, &verdict, termination),
+        verdict: verdict::record(follow_up, &verdict)?,
+        dissent: dissent(log, &positions),
+        fidelity: if is_whole { Fidelity::Full } else { Fidelity::Degraded },
+        warnings: warnings(follow_up, termination),
         labels: BTreeMap::new(),
         positions,
         passed: log.options.fail_on.map(|fail_on| passes(&verdict, decision, fail_on)),
@@ -81,7 +67,8 @@ pub(super) fn passes(verdict: &PanelVerdict, decision: &PanelDecision, fail_on: 
 }
 
 /// What became of a judge's first position. A judge who is not on the verdict's side in the end dissents, even if it moved. One on
-/// the verdict's side gave its first position up if it moved by more than `consensus_range` or gave up a critical finding of its own.
+/// the verdict's side left its first position if its score moved by more than `consensus_range` or if it gave up a critical finding of
+/// its own. That position is refuted where the judge cites what moved it. Where it cites nothing that counts, nothing refuted it.
 fn position_fate(
     log: &PanelLog<'_>,
     decision: &PanelDecision,
@@ -90,116 +77,81 @@ fn position_fate(
 ) -> PositionFate {
     let first = judge.statement.overall_score;
     let last = log.last_standings().get(place).map_or(first, |standing| standing.score);
-    let moved = (last - first).abs() > log.options.consensus_range + TOLERANCE;
-    let scores = match (last - first).abs() > TOLERANCE {
+    let changes = log.rounds.iter().filter(|round| log.score_change(place, round.number).is_some());
+    let changes: Vec<&PanelRound> = changes.collect();
+    let given_up = given_up_findings(log, place, judge);
+    let has_moved = (last - first).abs() > log.options.consensus_range + TOLERANCE;
+    let moved = changes.iter().filter(|_| has_moved);
+    let moved = moved.map(|round| ChangeCitations::of_score(log, place, judge, round));
+    let left =
+        given_up.iter().map(|(_, said)| ChangeCitations::in_text(log, place, said.round, &said.reason));
+    let is_evidenced = moved.chain(left).any(|citations| !citations.cited.is_empty());
+    let fate = match decision.is_with(place) {
+        false => Fate::Minority,
+        true if !has_moved && given_up.is_empty() => Fate::Adopted,
+        true if !is_evidenced => Fate::NotSettled,
+        true => Fate::Refuted,
+    };
+    let where_it_stands = match decision {
+        PanelDecision::Consensus => "its judge is in the consensus".to_owned(),
+        PanelDecision::Majority { majority, .. } if fate == Fate::Minority => {
+            format!("the majority's score is {}", figure(mean(&log.last_scores(majority))))
+        }
+        PanelDecision::Majority { .. } => "its judge is in the majority".to_owned(),
+        PanelDecision::NoMajority => "there is no majority that could adopt it".to_owned(),
+        PanelDecision::None => "there is no verdict that could adopt it".to_owned(),
+    };
+    let score = match (last - first).abs() > TOLERANCE {
         true => format!("its score went from {} to {}", figure(first), figure(last)),
         false => format!("its score stayed at {}", figure(first)),
     };
-    let given_up = given_up_findings(log, place, judge);
-    let fate = match decision.is_with(place) {
-        true if moved || !given_up.is_empty() => Fate::Refuted,
-        true => Fate::Adopted,
-        false => Fate::Minority,
-    };
-    let why = match decision {
-        _ if fate == Fate::Refuted => String::new(),
-        PanelDecision::Consensus => "its judge is in the consensus; ".to_owned(),
-        PanelDecision::Majority { .. } if fate == Fate::Adopted => {
-            "its judge is in the majority; ".to_owned()
-        }
-        PanelDecision::Majority { majority, .. } => {
-            let moved = if moved { "moved and still " } else { "" };
-            format!("its judge {moved}{}; ", against_the_majority(log, place, majority))
-        }
-        PanelDecision::NoMajority => "there is no majority that could adopt it; ".to_owned(),
-        PanelDecision::None => "there is no verdict that could adopt it; ".to_owned(),
-    };
-    let has_reasons = moved && matches!(decision, PanelDecision::Consensus | PanelDecision::Majority { .. });
-    let reasons = if has_reasons { change_reasons(log, place, judge) } else { Vec::new() };
-    let words: Vec<String> = reasons.into_iter().chain(given_up).collect();
-    let taken_up = taken_up(log, place, judge).into_iter().map(|(what, ids)| format!("; it {what} {ids}"));
-    let changes = format!("{scores}{}", taken_up.collect::<String>());
+    let mut reason = vec![format!("{where_it_stands}; {score}.")];
+    reason.extend(changes.iter().map(|round| {
+        format!("In round {}: {}", round.number, sentence(&verdict::change_reason(judge, round.phase)))
+    }));
+    reason.extend(given_up.iter().map(|(id, said)| format!("[{id}]: {}", said.told())));
+    if fate == Fate::NotSettled {
+        reason
+            .push("Its reasons cite no point of another judge and no line or words of the files.".to_owned());
+    }
     PositionFate {
         seat: judge.id.to_owned(),
         label: None,
         position: judge.first_position().to_owned(),
         fate,
-        reason: match words.join(" ") {
-            words if words.is_empty() => format!("{why}{changes}"),
-            words => format!("{why}{changes}. {words}"),
-        },
+        reason: reason.join(" "),
     }
 }
 
-/// How a judge of the minority scores, compared with the majority, and whether the status would be another one.
-fn against_the_majority(log: &PanelLog<'_>, place: usize, majority: &[usize]) -> String {
-    let [own, ours] = [&[place][..], majority].map(|side| mean(&log.last_scores(side)));
-    let weighted = [&[place][..], majority].map(|side| log.weighted(side).unwrap_or_default());
-    let [[score, status], [other_score, other]] =
-        weighted.map(|score| [figure(score), log.band(score).as_str().to_owned()]);
-    let direction = if own < ours { "lower" } else { "higher" };
-    let same = if status == other {
-        format!("; weighted {score} against {other_score}, both {status}")
-    } else {
-        String::new()
-    };
-    format!("scores {direction} than the majority ({} against {}{same})", figure(own), figure(ours))
-}
-
-/// What a judge took up of the others or gave up of its own, except critical findings of its own: what it did, and the ids.
-fn taken_up(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<(&'static str, String)> {
-    let adopted = finding_records(log).into_iter().filter(|finding| {
-        let [raised, holds] =
-            [&finding.raised_by, &finding.held_by].map(|judges| judges.iter().any(|id| id == judge.id));
-        holds && !raised
-    });
-    let adopted = adopted.map(|finding| format!("[{}]", finding.finding_id)).collect();
-    let points = log.points();
-    let of = |is_own: bool, accepts: bool| -> Vec<String> {
-        let points = points.iter().filter(|(raisers, ..)| raisers.contains(&place) == is_own);
-        let points = points.filter(|(.., id)| log.accepts(place, &[id]) == Some(accepts));
-        points.map(|(.., id)| format!("[{id}]")).collect()
-    };
-    let told: [(_, Vec<String>); 3] =
-        [("adopted", adopted), ("accepted", of(false, true)), ("gave up", of(true, false))];
-    let told = told.into_iter().filter(|(_, ids)| !ids.is_empty());
-    told.map(|(what, ids)| (what, joined(&ids))).collect()
-}
-
-/// The critical findings of round 1 that their judge does not hold any more, with what it says of them now.
-fn given_up_findings(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<String> {
+/// The last words of a judge on each critical finding of its own, of round 1, that it does not hold any more.
+fn given_up_findings<'a>(
+    log: &'a PanelLog<'_>,
+    place: usize,
+    judge: &PanelJudge<'_>,
+) -> Vec<(&'a str, &'a FindingPositionRecord)> {
     let Some(standing) = log.last_standings().get(place) else { return Vec::new() };
-    let (groups, records) = (log.groups(), finding_records(log));
     let own = log.findings.iter().enumerate().filter(|(_, finding)| finding.raised.contains(&(place, 1)));
-    let given_up = own.filter(|(at, _)| group_stand(standing, &groups, *at) == FindingStand::Rejects);
-    let said = given_up.filter_map(|(_, finding)| {
-        let record = records.iter().find(|record| record.ids().any(|id| *id == finding.id))?;
-        Some(format!("Its finding [{}] is now {}", finding.id, sentence(&record.view_of(judge.id))))
-    });
-    said.collect()
-}
-
-/// Why a judge changed its score, round by round, in its own words.
-fn change_reasons(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> Vec<String> {
-    let changes = log.rounds.iter().filter(|round| log.score_change(place, round.number).is_some());
-    let reason = |round: &PanelRound| sentence(&verdict::change_reason(judge, round.phase));
-    changes.map(|round| format!("In round {}: {}", round.number, reason(round))).collect()
-}
-
-fn dissenting_judges<'a>(log: &'a PanelLog<'_>, positions: &'a [PositionFate]) -> Vec<DissentingJudge<'a>> {
-    let scores = log.last_scores(&log.places());
-    let judged = log.judges.iter().zip(scores).zip(positions);
-    let minority = judged.filter(|(_, position)| position.fate == Fate::Minority);
-    minority
-        .map(|((judge, score), position)| DissentingJudge {
-            judge_id: judge.id,
-            seat: judge.id,
-            stance: judge.stance,
-            score,
-            position: judge.position(),
-            reason: &position.reason,
-        })
+    let given_up = own.filter(|(at, _)| group_stand(standing, log.groups(), *at) == FindingStand::Rejects);
+    given_up
+        .filter_map(|(at, finding)| Some((&*finding.id, log.critical_of(at)?.last_position(judge.id)?)))
         .collect()
+}
+
+/// The judges who dissent, with what they say in the end. The position's fate has what they said at first.
+fn dissent(log: &PanelLog<'_>, positions: &[PositionFate]) -> Vec<Value> {
+    let judged = log.judges.iter().zip(log.last_standings()).zip(positions);
+    let minority = judged.filter(|(_, position)| position.fate == Fate::Minority);
+    let dissent = minority.map(|((judge, standing), position)| {
+        json!({
+            "judge_id": judge.id,
+            "seat": judge.id,
+            "stance": judge.stance,
+            "score": standing.score,
+            "position": judge.position(),
+            "reason": position.reason,
+        })
+    });
+    dissent.collect()
 }
 
 /// What is missing if too few judges gave a statement for a complete verdict.
@@ -211,33 +163,31 @@ fn short_panel(log: &PanelLog<'_>) -> Option<String> {
     (heard < needed).then(warning)
 }
 
-fn warnings(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    verdict: &PanelVerdict,
-    termination: Termination,
-) -> Vec<String> {
+fn warnings(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Vec<String> {
+    let PanelFollowUp { log, decision, .. } = follow_up;
     let mut warnings = Vec::new();
     if termination == Termination::Budget || log.was_cut_short() {
         warnings.push(limit_warning(log, decision));
     }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
-    warnings.extend(short_panel(log).filter(|_| *decision != PanelDecision::None));
-    warnings.extend(missing_judge_warnings(log, decision));
     // Without a verdict, nothing that was carried forward counts.
-    let counted = log.rounds.iter().filter(|_| *decision != PanelDecision::None);
-    for round in counted.filter(|round| round.phase != PanelPhase::Position && round.present() > 0) {
-        warnings.extend(carried_warnings(log, round));
+    if *decision != PanelDecision::None {
+        warnings.extend(short_panel(log));
+        warnings.extend(missing_judges_warning(log));
+        let later = log.rounds.iter().filter(|round| round.phase != PanelPhase::Position);
+        let later = later.filter(|round| round.present() > 0);
+        warnings.extend(later.flat_map(|round| carried_warnings(log, round)));
     }
     warnings.extend(score_gap_warnings(log));
-    warnings.extend(summary_warning(log, verdict));
+    warnings.extend(summary_warning(follow_up));
     warnings
 }
 
 /// Why the opinions are the judges' own statements, where a rapporteur sits.
-fn summary_warning(log: &PanelLog<'_>, verdict: &PanelVerdict) -> Option<String> {
-    log.rapporteur().filter(|_| verdict.opinions_by == Some(OpinionAuthor::Judges))?;
+fn summary_warning(follow_up: &PanelFollowUp<'_>) -> Option<String> {
+    let PanelFollowUp { log, decision, summary, .. } = follow_up;
+    log.rapporteur().filter(|_| *decision != PanelDecision::None && summary.opinion.is_none())?;
     let why = match (log.has_summary_turn(), &log.summary) {
         (false, _) => "the rapporteur was not asked, because a limit was reached",
         (true, None) => "the rapporteur gave no summary",
@@ -249,43 +199,28 @@ fn summary_warning(log: &PanelLog<'_>, verdict: &PanelVerdict) -> Option<String>
 fn limit_warning(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
     let limit = log.limits().reached(log.judges.len().max(1));
     let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
-    let rounds = log.rounds_completed();
-    let s = if rounds == 1 { "" } else { "s" };
     match decision {
         PanelDecision::None => {
             format!("there is no verdict, because there were fewer than two position statements when {limit}")
         }
-        PanelDecision::Consensus | PanelDecision::Majority { .. } | PanelDecision::NoMajority => {
-            format!("the verdict is made from {rounds} round{s}, because {limit}")
+        _ => {
+            let rounds = counted(log.rounds_completed().into(), "round");
+            format!("the verdict is made from {rounds}, because {limit}")
         }
     }
 }
 
-/// What it means for the verdict that fewer judges gave a statement than sit.
-fn missing_judge_warnings(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
-    let mut warnings = Vec::new();
+/// The judges who gave no statement.
+fn missing_judges_warning(log: &PanelLog<'_>) -> Option<String> {
     let out = log.debate.brief.seats_of("judge").map(|seat| seat.id.as_str());
     let out: Vec<&str> = out.filter(|id| log.judges.iter().all(|judge| judge.id != *id)).collect();
-    if !out.is_empty() && *decision != PanelDecision::None {
-        warnings.push(format!("no position statement, so no say in the verdict: {}", out.join(", ")));
-    }
-    if let (PanelDecision::Majority { majority, minority }, 2) = (decision, log.judges.len())
-        && minority.is_empty()
-    {
-        let apart = figure(log.last().map_or(0.0, |round| round.check.range));
-        let both = log.ids(majority).join(" and ");
-        warnings.push(format!(
-            "only {both} are left: by the rule both together are the majority, although their scores are {apart} apart"
-        ));
-    }
-    warnings
+    (!out.is_empty()).then(|| format!("no position statement, so no say in the verdict: {}", out.join(", ")))
 }
 
 /// What counts in a round although nobody said it there.
 fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     let phase = round.phase;
     let judges = || log.judges.iter().zip(&round.standings);
-    let absent: Vec<&str> = judges().filter(|(_, s)| !s.present).map(|(judge, _)| judge.id).collect();
     let silent = |says: &dyn Fn(&PanelJudge<'_>) -> bool| -> Vec<&str> {
         judges().filter(|(judge, s)| s.present && !says(judge)).map(|(judge, _)| judge.id).collect()
     };
@@ -298,7 +233,7 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     let unsaid = silent(&|judge| !is_asked || !judge.finding_positions(phase).is_empty());
     let mut warnings = Vec::new();
     for (who, what) in [
-        (absent, "absent, so the last score and positions count"),
+        (round.absent(log), "absent, so the last score and positions count"),
         (unscored, "no dimension scores, so those of the round before count"),
         (unsaid, "no position on the critical findings, so those of the round before count"),
     ] {
@@ -326,20 +261,18 @@ fn score_gap_warnings(log: &PanelLog<'_>) -> Vec<String> {
 
 /// The scores as the report writes them, for every round in which somebody spoke.
 pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
-    let mut rounds: Vec<RoundPositions> = Vec::new();
-    let mut before: Option<&PanelRound> = None;
-    for round in log.rounds.iter().filter(|round| round.present() > 0) {
-        let stands = (0..log.judges.len()).filter_map(|place| position(log, place, round, before)).collect();
-        let ruling = PanelDecision::after(log, round).label(log, round);
-        rounds.push(RoundPositions { round: round.number, stands, ruling, ..RoundPositions::default() });
-        before = Some(round);
-    }
+    let rounds = log.rounds.iter().filter(|round| round.present() > 0).map(|round| RoundPositions {
+        round: round.number,
+        stands: (0..log.judges.len()).filter_map(|place| position(log, place, round)).collect(),
+        ruling: PanelDecision::after(log, round).label(log, round),
+        ..RoundPositions::default()
+    });
     let over = log.debate.outcome.as_ref().zip(log.last());
     let decided =
         over.and_then(|(outcome, last)| PanelDecision::of(log, outcome.termination).label(log, last));
     let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
     PositionHistory {
-        rounds,
+        rounds: rounds.collect(),
         decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
         marks,
         // Scores that would be a consensus count as one position where agreement is counted.
@@ -348,82 +281,105 @@ pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
     }
 }
 
-fn position(
-    log: &PanelLog<'_>,
-    place: usize,
-    round: &PanelRound,
-    before: Option<&PanelRound>,
-) -> Option<SeatPosition> {
-    let score = |round: &PanelRound| round.standings.get(place).map(|standing| standing.score);
-    let (judge, now) = (log.judges.get(place)?, score(round)?);
-    let changed = before.filter(|before| score(before).is_some_and(|then| figure(then) != figure(now)));
+fn position(log: &PanelLog<'_>, place: usize, round: &PanelRound) -> Option<SeatPosition> {
+    let (judge, now) = (log.judges.get(place)?, log.score(place, round.number)?);
+    let before = log.score(place, round.number.saturating_sub(1));
+    let change = before.filter(|before| figure(*before) != figure(now)).map(|_| {
+        let ChangeCitations { cited, unverified, sources } =
+            ChangeCitations::of_score(log, place, judge, round);
+        let reason = Some(verdict::change_reason(judge, round.phase));
+        PositionChange { cited, unverified, sources, reason }
+    });
     Some(SeatPosition {
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed.map(|_| {
-            let found = cited_sources(log, judge, round);
-            let (mut cited, unverified) = cited_in_change(log, judge, place, round, &found);
-            cited.extend(found.iter().map(|source| source.cited.clone()));
-            PositionChange {
-                cited,
-                unverified,
-                sources: found.into_iter().map(|source| source.id).collect(),
-                reason: Some(verdict::change_reason(judge, round.phase)),
-            }
-        }),
+        change,
         ..SeatPosition::default()
     })
 }
 
-/// What a judge cites as it changes its score, and what of that does not count. In its reason, ids of points of others count, lines of
-/// the files, and words of the files in quotation marks. Where a final statement gives no reason, its first concession stands for it.
-fn cited_in_change(
-    log: &PanelLog<'_>,
-    judge: &PanelJudge<'_>,
-    place: usize,
-    round: &PanelRound,
-    found: &[SourceCitation],
-) -> (Vec<String>, Vec<String>) {
-    let reason = judge.change_reason(round.phase);
-    let conceded = judge.last.iter().filter(|_| round.phase == PanelPhase::Final && reason.is_empty());
-    let conceded =
-        conceded.filter_map(|last| last.concessions_made.first()?.about.clone()).collect::<String>();
-    let text = format!("{reason}{conceded}");
-    let ids = log.cited_ids(&text, round.number, Some(place));
-    let own = log.cited_ids(&text, round.number, None).into_iter().filter(|id| !ids.contains(id));
-    let mut unverified: Vec<String> = own.map(|id| format!("[{id}], which is its own")).collect();
-    let mut cited: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
-    let known = log.cited_ids(&text, u32::MAX, None);
-    let items = named_items(&log.debate.brief, reason);
-    let unknown = bracketed_ids(reason).filter(|id| known.iter().chain(&items).all(|known| known != id));
-    unverified.extend(unknown.map(|id| format!("[{id}], which does not exist")));
-    let unquoted = items.iter().filter(|id| found.iter().all(|source| source.id != **id));
-    unverified.extend(unquoted.map(|id| format!("[{id}] without words that occur there")));
-    let named = reason.split_whitespace().filter_map(|word| {
-        // A bare number is no location, even where there is only one file.
-        let is_named = log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let found = log.packet.locate(word).filter(|_| is_named)?;
-        Some((format!("{word}, which is not in the files"), Some(found).filter(|found| found.is_verified)))
-    });
-    let is_of_source = |quote: &&str| found.iter().any(|source| source.cited.contains(quote.trim()));
-    let quoted = quoted_words(reason).into_iter().filter(|quote| !is_of_source(quote));
-    let quoted =
-        quoted.map(|quote| (format!("\"{quote}\", which is not in the files"), quoted_lines(log, quote)));
-    for (missing, found) in named.chain(quoted) {
-        let lines = |found: &PacketLocation| {
-            let end = found.end_line.map_or(String::new(), |end| format!("-{end}"));
-            found.line.map(|line| format!("{}:{line}{end}", found.file))
-        };
-        match found.as_ref().map(lines) {
-            Some(Some(place)) if !cited.contains(&place) => cited.push(place),
+/// What a judge cites for a change, and what of that does not count. Ids of points of others count, lines of the files, words of the
+/// files in quotation marks, and what was looked up.
+#[derive(Default)]
+struct ChangeCitations {
+    cited: Vec<String>,
+    unverified: Vec<String>,
+    /// The ids of what was looked up.
+    sources: Vec<String>,
+}
+
+impl ChangeCitations {
+    /// What the reason for a new score cites. Where a final statement gives no reason, the id of its first concession stands for it.
+    fn of_score(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>, round: &PanelRound) -> Self {
+        let reason = judge.change_reason(round.phase);
+        if round.phase == PanelPhase::Final && reason.is_empty() {
+            let conceded = judge.last.iter().find_map(|last| last.concessions_made.first()?.about.as_deref());
+            return Self::in_text(log, place, round.number, conceded.unwrap_or_default());
+        }
+        let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
+        let shown = debate.items_shown(round.phase.as_str(), round.number);
+        let found = SourceCitation::in_text(&quoted, &debate.brief, shown, reason);
+        let mut citations = Self::default();
+        citations.read_ids(log, place, round.number, reason, &found);
+        citations.read_files(log, reason, &found);
+        for source in found {
+            citations.cited.push(source.cited);
+            citations.sources.push(source.id);
+        }
+        citations
+    }
+
+    fn in_text(log: &PanelLog<'_>, place: usize, round: u32, text: &str) -> Self {
+        let mut citations = Self::default();
+        citations.read_ids(log, place, round, text, &[]);
+        citations.read_files(log, text, &[]);
+        citations
+    }
+
+    fn read_ids(
+        &mut self,
+        log: &PanelLog<'_>,
+        place: usize,
+        round: u32,
+        text: &str,
+        found: &[SourceCitation],
+    ) {
+        let ids = log.cited_ids(text, round, Some(place));
+        let own = log.cited_ids(text, round, None).into_iter().filter(|id| !ids.contains(id));
+        self.unverified.extend(own.map(|id| format!("[{id}], which is its own")));
+        self.cited.extend(ids.iter().map(|id| format!("[{id}]")));
+        let known = log.cited_ids(text, u32::MAX, None);
+        let items = named_items(&log.debate.brief, text);
+        let unknown = bracketed_ids(text).filter(|id| known.iter().chain(&items).all(|known| known != id));
+        self.unverified.extend(unknown.map(|id| format!("[{id}], which does not exist")));
+        let unquoted = items.iter().filter(|id| found.iter().all(|source| source.id != **id));
+        self.unverified.extend(unquoted.map(|id| format!("[{id}] without words that occur there")));
+    }
+
+    fn read_files(&mut self, log: &PanelLog<'_>, text: &str, found: &[SourceCitation]) {
+        let named = text.split_whitespace().filter_map(|word| {
+            // A bare number is no location, even where there is only one file.
+            let is_named =
+                log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let place = log.packet.locate(word).filter(|_| is_named)?;
+            Some((word.to_owned(), Some(place).filter(|place| place.is_verified)))
+        });
+        let is_of_source = |quote: &&str| found.iter().any(|source| source.cited.contains(quote.trim()));
+        let quoted = quoted_words(text).into_iter().filter(|quote| !is_of_source(quote));
+        let quoted = quoted.map(|quote| (format!("\"{quote}\""), quoted_lines(log, quote)));
+        for (words, place) in named.chain(quoted) {
+            let Some(place) = place else {
+                self.unverified.push(format!("{words}, which is not in the files"));
+                continue;
+            };
+            let end = place.end_line.map_or(String::new(), |end| format!("-{end}"));
             // A file alone is no evidence.
-            Some(_) => {}
-            None => unverified.push(missing),
+            let lines = place.line.map(|line| format!("{}:{line}{end}", place.file));
+            self.cited.extend(lines.filter(|lines| !self.cited.contains(lines)));
         }
     }
-    (cited, unverified)
 }
 
 /// What stands in square brackets and has the form of an id: a letter and a number.
@@ -433,13 +389,6 @@ fn bracketed_ids(text: &str) -> impl Iterator<Item = &str> {
         let number = inner.strip_prefix(|c: char| c.is_ascii_uppercase());
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     })
-}
-
-/// What was looked up that a judge's reason names, with words of it in quotation marks.
-fn cited_sources(log: &PanelLog<'_>, judge: &PanelJudge<'_>, round: &PanelRound) -> Vec<SourceCitation> {
-    let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
-    let shown = debate.items_shown(round.phase.as_str(), round.number);
-    SourceCitation::in_text(&quoted, &debate.brief, shown, judge.change_reason(round.phase))
 }
 
 /// A judge's dimension scores after the last round in which it gave any.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::{FindingStand, group_stand};
 use super::log::{JudgeStanding, PanelLog, PanelRound};
+use super::wire_name;
 
 /// Comparisons with thresholds allow for rounding.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -173,8 +174,8 @@ impl PanelDecision {
     pub(super) fn label(&self, log: &PanelLog<'_>, round: &PanelRound) -> Option<String> {
         let (go, band) = log.go_after(round);
         match self {
-            Self::Consensus => Some(format!("{go} ({}) by consensus", band.as_str())),
-            Self::Majority { .. } => Some(format!("{go} ({}) by majority", band.as_str())),
+            Self::Consensus => Some(format!("{go} ({}) by consensus", wire_name(band))),
+            Self::Majority { .. } => Some(format!("{go} ({}) by majority", wire_name(band))),
             Self::NoMajority => Some("no majority".to_owned()),
             Self::None => None,
         }

@@ -1,12 +1,14 @@
 //! What is open between the judges: dimensions that they score too differently, critical findings that some hold and others reject,
 //! and points that judges themselves leave unresolved. Each has an id, and the log says after which rounds it was open.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::PanelPhase;
 use super::consensus::{FindingState, TOLERANCE, holders};
 use super::findings::{FindingStand, declared_groups, group_stand};
 use super::log::{PanelJudge, PanelLog, PanelRound};
+use super::replies::set;
 use crate::quotes::is_same_text;
 
 /// What a dispute is about.
@@ -259,7 +261,7 @@ pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
                     let is_about = dispute.topic == DisputeTopic::Point(Some(id.to_owned()));
                     if is_about || dispute.id == id {
                         let claimants = is_about.then(|| log.raisers_of(id));
-                        dispute.concede(place, round.number, words, claimants.as_deref());
+                        dispute.concede(place, round.number, words, claimants);
                     }
                 }
             }
@@ -321,7 +323,7 @@ fn find_or_open(
     let by_id =
         disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about && !dispute.is_dimension());
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
-    let claim = log.points().into_iter().map(|(_, _, id)| id).find(|id| Some(*id) == about);
+    let claim = log.point_ids().find(|id| Some(*id) == about);
     let (topic, text) = match finding {
         Some(place) => {
             let text = log.findings.get(place).map_or(&entry.topic, |finding| &finding.finding);
@@ -384,8 +386,8 @@ fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> 
 }
 
 /// "Points where judges converged", "initially disagreed, now agree", "still in disagreement", after a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PositionEvolution {
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(super) struct PositionEvolution {
     pub agreements_formed: usize,
     pub disputes_resolved: usize,
     pub disputes_remaining: usize,
@@ -416,57 +418,34 @@ pub(super) fn evolution_after(log: &PanelLog<'_>, place: usize) -> PositionEvolu
     evolution
 }
 
+/// What was open after any round: each dispute once, the open ones first.
+pub(super) fn listed<'a>(log: &'a PanelLog<'_>) -> Vec<&'a PanelDispute> {
+    let mut disputes: Vec<&PanelDispute> =
+        log.disputes.iter().filter(|dispute| dispute.open_after.contains(&true)).collect();
+    disputes.sort_by_key(|dispute| dispute.is_resolved());
+    disputes
+}
+
 /// A dispute as the verdict shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DisputeRecord {
-    pub dispute_id: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub same_as: Vec<String>,
-    pub topic: String,
-    /// The id of the finding or the name of the dimension that it is about. Null for a point of its own.
-    pub about: Option<String>,
-    pub state: DisputeState,
-    /// The rounds after which it was open.
-    pub open_after_rounds: Vec<u32>,
-    /// The judges who left it unresolved first, in their own words.
-    pub raised_by: Vec<String>,
-    /// What happens if the other side is right, in the judges' words.
-    pub stakes: Vec<String>,
-}
-
-/// Whether a dispute is open in the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DisputeState {
-    Open,
-    Resolved,
-}
-
-/// The disputes of the verdict: each once, the open ones first.
-pub(super) fn dispute_records(log: &PanelLog<'_>) -> Vec<DisputeRecord> {
-    let listed = |dispute: &&PanelDispute| dispute.is_open() || dispute.is_resolved();
-    let mut records: Vec<DisputeRecord> =
-        log.disputes.iter().filter(listed).map(|d| record(log, d)).collect();
-    records.sort_by_key(|record| record.state == DisputeState::Resolved);
-    records
-}
-
-fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
+pub(super) fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> Value {
     let about = match &dispute.topic {
-        DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place).map(str::to_owned),
-        DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.clone()),
-        DisputeTopic::Point(claim) => claim.clone(),
+        DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place),
+        DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.as_str()),
+        DisputeTopic::Point(claim) => claim.as_deref(),
     };
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
-    let stakes = dispute.last_entries().into_iter().filter(|entry| !entry.stakes.is_empty());
-    DisputeRecord {
-        dispute_id: dispute.id.clone(),
-        same_as: dispute.same_as.clone(),
-        topic: dispute.text.clone(),
-        about,
-        state: if dispute.is_open() { DisputeState::Open } else { DisputeState::Resolved },
-        open_after_rounds: rounds.map(|(round, _)| round.number).collect(),
-        raised_by: log.ids(&dispute.first_raisers()),
-        stakes: stakes.map(|entry| entry.stakes.clone()).collect(),
+    let stakes = dispute.last_entries().into_iter().map(|entry| &entry.stakes);
+    let mut record = json!({
+        "dispute_id": dispute.id,
+        "topic": dispute.text,
+        "about": about,
+        "state": if dispute.is_open() { "open" } else { "resolved" },
+        "open_after_rounds": rounds.map(|(round, _)| round.number).collect::<Vec<_>>(),
+        "raised_by": log.ids(&dispute.first_raisers()),
+        "stakes": stakes.filter(|stakes| !stakes.is_empty()).collect::<Vec<_>>(),
+    });
+    if !dispute.same_as.is_empty() {
+        set(&mut record, "same_as", dispute.same_as.as_slice());
     }
+    record
 }

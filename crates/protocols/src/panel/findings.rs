@@ -1,13 +1,13 @@
 //! The critical findings: their ids, which of them the judges declare the same, who holds them, and whether their evidence verifies.
 
-use agon_core::wording::{excerpt, joined, sentence, without_stop};
+use agon_core::wording::sentence;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::PanelPhase;
 use super::consensus::{self, FindingState};
 use super::log::{JudgeStanding, PanelJudge, PanelLog};
 use super::replies::{FindingHold, FindingPosition, FindingSeverity, RaisedFinding};
+use super::{PanelPhase, wire_name};
 use crate::packet_lines::{PacketLines, PacketLocation};
 use crate::quotes::{is_same_text, quoted_and_other_words};
 
@@ -29,6 +29,10 @@ impl NumberedFinding {
     /// The places of the judges who raised it.
     pub(super) fn raisers(&self) -> Vec<usize> {
         self.raised.iter().map(|(place, _)| *place).collect()
+    }
+
+    pub(super) fn id_and_raisers(&self) -> (&str, Vec<usize>) {
+        (&self.id, self.raisers())
     }
 
     /// The round in which it was first raised.
@@ -129,7 +133,7 @@ fn number_finding(
 /// Whether evidence is neither a line of the files nor words of them. Where words in quotation marks stand beside a location, they
 /// must be those of its lines, and the location must exist. Without any file nothing can be checked.
 fn is_unverified(packet: &PacketLines, evidence: &str) -> bool {
-    if packet.paths().next().is_none() || packet.contains(evidence) {
+    if packet.paths().next().is_none() {
         return false;
     }
     let (quotes, around) = quoted_and_other_words(evidence);
@@ -145,7 +149,9 @@ fn is_unverified(packet: &PacketLines, evidence: &str) -> bool {
         lines => lines.iter().any(|line| packet.quotes_line(line, quote)),
     };
     let has_any = !quotes.is_empty() || !lines.is_empty();
-    !has_any || named().any(|(_, place)| is_missing(&place)) || !quotes.iter().all(is_there)
+    let is_shown = has_any && !named().any(|(_, place)| is_missing(&place)) && quotes.iter().all(is_there);
+    // To look for words in all files takes longest.
+    !is_shown && !packet.contains(evidence)
 }
 
 /// The lines that evidence names or, where it names none, those of its first quote: words in quotation marks, or all of it.
@@ -239,7 +245,7 @@ pub struct PointStands {
 impl PointStands {
     /// What the judges say of a point with these ids.
     pub(super) fn of(log: &PanelLog<'_>, ids: &[&str]) -> Self {
-        let raisers: Vec<usize> = ids.iter().flat_map(|id| log.raisers_of(id)).collect();
+        let raisers: Vec<usize> = ids.iter().flat_map(|id| log.raisers_of(id)).copied().collect();
         let of = |is_raiser: bool, accepts: bool| {
             let places = log.places().into_iter().filter(|place| raisers.contains(place) == is_raiser);
             log.ids(&places.filter(|place| log.accepts(*place, ids) == Some(accepts)).collect::<Vec<_>>())
@@ -258,9 +264,6 @@ impl PointStands {
         parts.map(|(what, judges)| format!("{what} {}", judges.join(", ")))
     }
 }
-
-/// What a judge says against a part of a finding is cut to this length.
-const WORDS_CHARS_MAX: usize = 240;
 
 /// What is said of a judge who has said nothing of a finding.
 const NO_POSITION: &str = "no position";
@@ -325,65 +328,6 @@ impl CriticalFindingRecord {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// Who took it up or gave it up, when and why: `judge-2 adopted it in round 2. judge-3 lowered it in round 3: It is rare.` The
-    /// second argument is the word for it.
-    pub(super) fn moves(&self, log: &PanelLog<'_>, it: &str) -> Vec<String> {
-        let judges = log.judges.iter().enumerate();
-        let told = judges.filter_map(|(place, judge)| {
-            let mut holds = self.raised_by.iter().any(|id| id == judge.id);
-            let (mut moves, mut why) = (Vec::new(), "");
-            for said in self.positions.iter().filter(|said| said.judge_id == judge.id) {
-                if said.position.is_held() != holds {
-                    holds = !holds;
-                    let because = if holds { self.causes(log, place, said) } else { String::new() };
-                    moves.push(format!("{} {it} in round {}{because}", said.position.done(), said.round));
-                    why = if holds { "" } else { &said.reason };
-                }
-            }
-            let end = if why.is_empty() { ".".to_owned() } else { format!(": {}", sentence(why)) };
-            (!moves.is_empty()).then(|| format!("{} {}{end}", judge.id, joined(&moves)))
-        });
-        told.collect()
-    }
-
-    /// What those who hold it in the end took back of it, or said against a part of it and may still think: their positions alone do
-    /// not show that.
-    pub(super) fn limits(&self, log: &PanelLog<'_>) -> Vec<String> {
-        let is_it = |about: Option<&String>| about.is_some_and(|about| self.ids().any(|id| id == about));
-        let names_it = |text: &str| log.cited_ids(text, u32::MAX, None).iter().any(|id| is_it(Some(id)));
-        let holders = log.judges.iter().filter(|judge| self.held_by.iter().any(|id| id == judge.id));
-        let told = holders.flat_map(|judge| {
-            let against = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
-            // Who answers somebody else about it defends it.
-            let against = against.filter(|point| self.raised_by.contains(&point.with_judge));
-            let against = against.filter(|point| is_it(point.about.as_ref())).map(|point| {
-                let why = excerpt(point.my_counterargument.trim(), WORDS_CHARS_MAX);
-                let why = if why.is_empty() { why } else { format!(": {why}") };
-                let what = without_stop(point.on_point.trim());
-                sentence(&format!("{} disagreed in round 2 with \"{what}\"{why}", judge.id))
-            });
-            let conceded = judge.last.iter().flat_map(|said| &said.concessions_made);
-            let conceded = conceded.filter(|point| match &point.about {
-                Some(about) => is_it(Some(about)),
-                None => names_it(&format!("{} {}", point.point, point.impact)),
-            });
-            let conceded = conceded.map(|point| {
-                let words = excerpt(point.point.trim(), WORDS_CHARS_MAX);
-                format!("{} concedes in round 3: {}", judge.id, sentence(&words))
-            });
-            against.chain(conceded).collect::<Vec<_>>()
-        });
-        told.collect()
-    }
-
-    /// The points of others that a position names.
-    fn causes(&self, log: &PanelLog<'_>, place: usize, said: &FindingPositionRecord) -> String {
-        let cited = log.cited_ids(&said.reason, said.round, Some(place));
-        let cited = cited.iter().filter(|id| self.ids().all(|own| own != *id));
-        let cited: Vec<String> = cited.map(|id| format!("[{id}]")).collect();
-        if cited.is_empty() { String::new() } else { format!(" because of {}", joined(&cited)) }
-    }
-
     /// Whether all who held it and do not any more say that it is real, but not critical.
     fn is_lowered(&self) -> bool {
         let held_once = |judge: &str| {
@@ -420,11 +364,19 @@ pub struct FindingPositionRecord {
     pub reason: String,
 }
 
+impl FindingPositionRecord {
+    /// `judge-1 in round 2: lower. It is rare.`
+    pub(super) fn told(&self) -> String {
+        let (judge, word) = (&self.judge_id, wire_name(self.position));
+        format!("{judge} in round {}: {word}. {}", self.round, sentence(&self.reason)).trim_end().to_owned()
+    }
+}
+
 /// The critical findings after the last round.
 pub(super) fn finding_records(log: &PanelLog<'_>) -> Vec<CriticalFindingRecord> {
     let groups = log.groups();
     let firsts = log.findings.iter().enumerate().filter(|(place, _)| groups.get(*place) == Some(place));
-    firsts.map(|(first, finding)| finding_record(log, &groups, first, finding)).collect()
+    firsts.map(|(first, finding)| finding_record(log, groups, first, finding)).collect()
 }
 
 fn finding_record(

@@ -3,27 +3,27 @@
 //! Everything is in the judges' own words. The rapporteur may put items together that say the same, by their ids, and sum up the
 //! opinions, as far as its quotes verify.
 
-use agon_core::ReplyFault;
-use agon_core::wording::{capitalized, sentence, without_stop};
+use agon_core::wording::{capitalized, sentence};
+use agon_core::{CitableText, ReplyFault};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::consensus::{FindingState, PanelDecision, TOLERANCE, mean};
-use super::disputes::{DisputeEntry, DisputeTopic, PanelDispute};
-use super::findings::{CriticalFindingRecord, finding_records};
+use super::disputes::{DisputeTopic, PanelDispute};
+use super::findings::CriticalFindingRecord;
 use super::log::{PanelJudge, PanelLog};
 use super::replies::{
     JudgeQuote, JudgeRecommendation, MergedItems, RapporteurSummary, RecommendationPriority,
 };
-use super::{PanelPhase, figure};
+use super::{PanelPhase, figure, wire_name};
 use crate::quotes::{QUOTE_EXACTLY, QuotedTexts, is_same_text};
 
 /// A score that moves by this much needs a reason that cites an id.
 const LARGE_MOVE: f64 = 1.0;
 
 /// Something that only the person who asked can decide.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct AttentionItem {
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct AttentionItem {
     pub issue: String,
     pub majority_view: Option<String>,
     pub minority_view: Option<String>,
@@ -40,50 +40,40 @@ pub struct AttentionItem {
 }
 
 /// One judge's view of an item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JudgeView {
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct JudgeView {
     pub judge_id: String,
     pub view: String,
     /// What the judge takes the other side's view to be, where it was asked for that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub opposing_view: Option<String>,
-    /// Whose view that is, where the judge says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with_judge: Option<String>,
 }
 
 /// Something that should be done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelRecommendation {
+#[derive(Debug, Serialize)]
+pub(super) struct PanelRecommendation {
     pub priority: RecommendationPriority,
     pub action: String,
     pub rationale: String,
     /// How many of the judges make it.
-    pub consensus_level: ConsensusLevel,
+    pub consensus_level: &'static str,
     pub made_by: Vec<String>,
+    /// The same, each judge with its own priority: `judge-1 (MUST)`.
+    #[serde(skip)]
+    pub made_as: Vec<String>,
     pub ids: Vec<String>,
     pub finding_ids: Vec<String>,
     /// The judges' own words, where several are put together.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<JudgeView>,
 }
 
-/// How many of the judges stand behind something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ConsensusLevel {
-    Unanimous,
-    Majority,
-    Minority,
-}
-
-impl ConsensusLevel {
-    fn of(behind: usize, judges: usize) -> Self {
-        match behind {
-            n if n == judges => Self::Unanimous,
-            n if n * 2 > judges => Self::Majority,
-            _ => Self::Minority,
-        }
+/// How many of the judges stand behind something, in the seed's words.
+fn consensus_level(behind: usize, judges: usize) -> &'static str {
+    match behind {
+        n if n == judges => "unanimous",
+        n if n * 2 > judges => "majority",
+        _ => "minority",
     }
 }
 
@@ -112,35 +102,264 @@ pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<AttentionItem> {
     moves
 }
 
-/// Everything that needs attention, before the rapporteur puts the same things together, and whether the rapporteur may read it:
-/// what shows scores it may not.
-fn open_items(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<(AttentionItem, bool)> {
-    let mut items = Vec::new();
-    let records = finding_records(log);
-    for finding in records.iter().filter(|finding| finding.state == FindingState::Disputed) {
-        items.push((finding_item(log, finding), true));
+/// Something that needs attention, before the rapporteur puts the same things together.
+struct OpenItem {
+    item: AttentionItem,
+    /// What shows scores is not for the rapporteur.
+    shows_scores: bool,
+}
+
+/// What follows from a decision. Much of it is looked at in several places, so it is made once.
+pub(super) struct PanelFollowUp<'a> {
+    pub(super) log: &'a PanelLog<'a>,
+    pub(super) decision: PanelDecision,
+    open: Vec<OpenItem>,
+    /// What can be cited by an id.
+    pub(super) citable: Vec<CitableText>,
+    /// What the rapporteur wrote, as far as it verifies. Empty where it wrote nothing.
+    pub(super) summary: VerifiedSummary,
+}
+
+impl<'a> PanelFollowUp<'a> {
+    pub(super) fn new(log: &'a PanelLog<'a>, decision: PanelDecision) -> Self {
+        let (open, summary) = (Vec::new(), VerifiedSummary::default());
+        let mut follow_up = Self { log, decision, open, citable: log.citable(), summary };
+        if follow_up.decision != PanelDecision::None {
+            follow_up.open = follow_up.open_items();
+            follow_up.summary = log.summary.as_ref().map(|said| follow_up.verify(said).0).unwrap_or_default();
+        }
+        follow_up
     }
-    for dispute in log.disputes.iter().filter(|dispute| is_for_the_person(log, decision, dispute)) {
-        let is_listed = |finding: &CriticalFindingRecord| {
-            let place = log.findings.iter().position(|other| other.id == finding.finding_id);
-            finding.state == FindingState::Disputed
-                && matches!(dispute.topic, DisputeTopic::Finding(at) if log.groups().get(at).copied() == place)
+
+    fn open_items(&self) -> Vec<OpenItem> {
+        let log = self.log;
+        let open = |item, shows_scores| OpenItem { item, shows_scores };
+        let is_disputed = |finding: &&CriticalFindingRecord| finding.state == FindingState::Disputed;
+        let mut items: Vec<OpenItem> = log
+            .critical
+            .iter()
+            .filter(is_disputed)
+            .map(|finding| open(finding_item(log, finding), false))
+            .collect();
+        for dispute in log.disputes.iter().filter(|dispute| is_for_the_person(log, &self.decision, dispute)) {
+            let is_listed = matches!(dispute.topic, DisputeTopic::Finding(at) if log.critical_of(at).is_some_and(|finding| is_disputed(&finding)));
+            if !is_listed {
+                items.push(open(self.dispute_item(dispute), dispute.is_dimension()));
+            }
+        }
+        items.extend(attention_requests(log).into_iter().map(|item| open(item, false)));
+        items.extend(unexplained_moves(log).into_iter().map(|item| open(item, true)));
+        items.extend(scores_item(log, &self.decision).map(|item| open(item, true)));
+        for OpenItem { item, .. } in &mut items {
+            let sides = self.decision.sides();
+            let [majority_view, minority_view] =
+                sides.map(|side| side.and_then(|side| side_view(log, side, &item.views)));
+            item.majority_view = item.majority_view.take().or(majority_view);
+            item.minority_view = item.minority_view.take().or(minority_view);
+        }
+        items
+    }
+
+    /// What the rapporteur may read of what is open.
+    fn readable_items(&self) -> impl Iterator<Item = &AttentionItem> {
+        self.open.iter().filter(|open| !open.shows_scores).map(|open| &open.item)
+    }
+
+    fn dispute_item(&self, dispute: &PanelDispute) -> AttentionItem {
+        let (log, last) = (self.log, dispute.last_entries());
+        let mut views: Vec<JudgeView> = Vec::new();
+        if let DisputeTopic::Dimension(at) = dispute.topic {
+            let standings = log.last_standings().iter().enumerate();
+            views.extend(standings.filter_map(|(place, standing)| {
+                let score = standing.dimensions.get(at).copied()?;
+                Some(view(log, place, &format!("scores it {}", figure(score)), None))
+            }));
+        }
+        views
+            .extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
+        // Whose point it is says so by the point itself.
+        if let DisputeTopic::Point(Some(id)) = &dispute.topic {
+            let mut own: Vec<&CitableText> = self.citable.iter().filter(|point| point.id == *id).collect();
+            // A judge may list it again.
+            own.dedup_by(|again, first| again.seat == first.seat);
+            views.extend(own.into_iter().filter_map(|point| {
+                let place = log.judges.iter().position(|judge| judge.id == point.seat)?;
+                let is_silent = last.iter().all(|entry| entry.place != place);
+                let holds = log.accepts(place, &[id]) == Some(true);
+                (is_silent && holds).then(|| view(log, place, &format!("[{id}] {}", point.text.trim()), None))
+            }));
+        }
+        let issue = match dispute.is_dimension() {
+            true => format!("How good is its {}?", dispute.text.replace('_', " ")),
+            false => dispute.text.clone(),
         };
-        if !records.iter().any(is_listed) {
-            let shows_scores = matches!(dispute.topic, DisputeTopic::Dimension(_));
-            items.push((dispute_item(log, dispute), !shows_scores));
+        let ids = dispute.ids().cloned().collect();
+        AttentionItem {
+            stakes: stakes(log, dispute),
+            ..item(issue, ids, log.ids(&dispute.first_raisers()), views)
         }
     }
-    items.extend(attention_requests(log).into_iter().map(|item| (item, true)));
-    items.extend(unexplained_moves(log).into_iter().map(|item| (item, false)));
-    items.extend(scores_item(log, decision).map(|item| (item, false)));
-    for (item, _) in &mut items {
-        let sides = decision.sides().map(|side| side.and_then(|side| side_view(log, side, &item.views)));
-        let [majority_view, minority_view] = sides;
-        item.majority_view = item.majority_view.take().or(majority_view);
-        item.minority_view = item.minority_view.take().or(minority_view);
+
+    /// The seed's list, with the items that the rapporteur put together as one.
+    pub(super) fn attention_items(&self) -> Vec<AttentionItem> {
+        let mut items: Vec<AttentionItem> = self.open.iter().map(|open| open.item.clone()).collect();
+        for merged in &self.summary.merged {
+            let is_member = |item: &AttentionItem| item.ids.iter().any(|id| merged.ids.contains(id));
+            let Some(at) = items.iter().position(is_member) else { continue };
+            let members: Vec<AttentionItem> = items.extract_if(.., |item| is_member(item)).collect();
+            items.insert(at, put_together(members, &merged.text));
+        }
+        items
     }
-    items
+
+    /// The seed's list in the judges' own words, the most urgent first. Equal texts, and those that the rapporteur put together, are
+    /// one.
+    pub(super) fn recommendations(&self) -> Vec<PanelRecommendation> {
+        let mut groups: Vec<AdviceGroup<'_>> = Vec::new();
+        for (place, judge) in self.log.judges.iter().enumerate() {
+            for advice in judge.recommendations() {
+                let is_merged =
+                    |merged: &&MergedItems| advice.id.as_ref().is_some_and(|id| merged.ids.contains(id));
+                let text = self.summary.merged.iter().find(is_merged).map(|merged| merged.text.as_str());
+                let same = groups.iter_mut().find(|(other, members)| match (text, *other) {
+                    (Some(text), Some(other)) => text == other,
+                    (None, None) => {
+                        members.iter().any(|(_, member)| is_same_text(&member.action, &advice.action))
+                    }
+                    _ => false,
+                });
+                match same {
+                    Some((_, members)) => members.push((place, advice)),
+                    None => groups.push((text, vec![(place, advice)])),
+                }
+            }
+        }
+        let groups = groups.iter().filter_map(|(text, members)| recommendation(self.log, *text, members));
+        let mut all: Vec<PanelRecommendation> = groups.collect();
+        all.sort_by_key(|recommendation| recommendation.priority);
+        all
+    }
+
+    /// What is open, with its id, where it is not one judge's own question, and the sides on a critical finding. It has no scores.
+    pub(super) fn open_issues(&self) -> Vec<String> {
+        let log = self.log;
+        let items = self.readable_items();
+        let items = items.filter(|item| item.views.iter().all(|view| view.view != item.issue));
+        let named = items.map(|item| {
+            let id = item.ids.first().map_or("", String::as_str);
+            let Some(finding) = log.critical.iter().find(|finding| finding.finding_id == id) else {
+                return format!("[{id}] {}", item.issue);
+            };
+            // The issue of a finding begins with its id.
+            let mut told = vec![sentence(&item.issue)];
+            let others = finding.same_as.iter().filter_map(|id| log.finding(id));
+            told.extend(others.map(|other| format!("The same in other words: {}", sentence(&other.finding))));
+            let sides = finding.sides(&log.judges);
+            told.extend(
+                sides.iter().map(|(stand, who)| format!("{}: {}.", capitalized(stand), who.join(", "))),
+            );
+            told.join(" ")
+        });
+        named.collect()
+    }
+
+    /// What the rapporteur reads of a judge, and what its quotes are verified against. It has no scores and no words of others.
+    pub(super) fn last_words(&self, judge: &PanelJudge<'_>) -> String {
+        let mut lines = vec![judge.position().to_owned()];
+        lines.extend(judge.answer().map(|answer| format!("Answers the question: {answer}")));
+        for advice in judge.recommendations() {
+            let (id, priority) = (advice.id.as_deref().unwrap_or_default(), wire_name(advice.priority));
+            let why = Some(advice.rationale.trim()).filter(|why| !why.is_empty());
+            let why = why.map(|why| format!(" - {why}")).unwrap_or_default();
+            lines.push(format!("[{id}] recommends ({priority}): {}{why}", advice.action.trim()));
+        }
+        for item in self.readable_items() {
+            let id = item.ids.first().map(String::as_str).unwrap_or_default();
+            let own = item.views.iter().filter(|view| view.judge_id == judge.id && !view.view.is_empty());
+            lines.extend(own.map(|own| {
+                let asks = if own.view == item.issue { "asks the person to decide: " } else { "" };
+                format!("[{id}] {asks}{}", own.view)
+            }));
+        }
+        lines.join("\n")
+    }
+
+    /// The ids that the rapporteur may put together: recommendations, and what is open. One alone has nothing to be put together with.
+    pub(super) fn mergeable_ids(&self) -> Vec<String> {
+        let advice = self.log.judges.iter().flat_map(|judge| judge.recommendations());
+        let advice = advice.filter_map(|advice| advice.id.clone()).collect();
+        let items = self.readable_items().filter_map(|item| item.ids.first().cloned()).collect();
+        [advice, items].into_iter().filter(|ids: &Vec<String>| ids.len() > 1).flatten().collect()
+    }
+
+    /// What of the rapporteur's words verifies, and what is wrong with the rest.
+    pub(super) fn verify(&self, said: &RapporteurSummary) -> (VerifiedSummary, Vec<String>) {
+        let log = self.log;
+        let (mut verified, mut faults) = self.verify_quotes(said);
+        let places = log.places();
+        let [majority, minority] = self.decision.sides();
+        let (first, first_name) = match majority {
+            Some(_) => (&said.majority, "majority"),
+            None => (&said.assessment, "assessment"),
+        };
+        let mut opinion = |text: &Option<String>, name: &str, side: &[usize]| {
+            let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+            let ids = log.ids(side);
+            let is_supported = verified.quotes.iter().any(|quote| ids.contains(&quote.judge));
+            match text {
+                None => faults.push(format!("`{name}` must not be empty.")),
+                Some(_) if !is_supported => {
+                    faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")))
+                }
+                Some(_) => {}
+            }
+            text.filter(|_| is_supported).map(str::to_owned)
+        };
+        let summed = opinion(first, first_name, majority.unwrap_or(&places));
+        let dissent = minority.and_then(|side| opinion(&said.minority, "minority", side));
+        // Without the first opinion the judges speak for themselves, on both sides.
+        verified.minority = dissent.filter(|_| summed.is_some());
+        verified.opinion = summed;
+        let ids = self.mergeable_ids();
+        for merged in &said.merged {
+            match merge_fault(&ids, &verified.merged, merged) {
+                None => verified.merged.push(merged.clone()),
+                Some(fault) => faults.push(fault),
+            }
+        }
+        (verified, faults)
+    }
+
+    fn verify_quotes(&self, said: &RapporteurSummary) -> (VerifiedSummary, Vec<String>) {
+        let (mut verified, mut faults) = (VerifiedSummary::default(), Vec::new());
+        let quoted = QuotedTexts::new(&self.log.debate.brief);
+        let texts: Vec<(&str, String)> =
+            self.log.judges.iter().map(|judge| (judge.id, self.last_words(judge))).collect();
+        for (quote, n) in said.quotes.iter().zip(1..) {
+            let says = |(_, text): &&(&str, String)| quoted.is_quoted(&quote.quote, text);
+            let speakers: Vec<&str> = texts.iter().filter(says).map(|(judge, _)| *judge).collect();
+            if speakers.contains(&quote.judge.as_str()) {
+                verified.quotes.push(quote.clone());
+                continue;
+            }
+            verified.failed_quotes.push(quote.clone());
+            faults.push(match speakers.as_slice() {
+                [] => {
+                    format!(
+                        "The quote {:?} is not in what {} says ({QUOTE_EXACTLY}).",
+                        quote.quote, quote.judge
+                    )
+                }
+                // The words are right, so they are not repeated: who reads them here would look for a mistake in them.
+                judges => format!(
+                    "Entry {n} of `quotes` has words of {}, not of {}: name the right judge.",
+                    judges.join(" and "),
+                    quote.judge
+                ),
+            });
+        }
+        (verified, faults)
+    }
 }
 
 fn item(issue: String, ids: Vec<String>, raised_by: Vec<String>, views: Vec<JudgeView>) -> AttentionItem {
@@ -152,15 +371,6 @@ fn side_view(log: &PanelLog<'_>, side: &[usize], views: &[JudgeView]) -> Option<
     let ids = log.ids(side);
     let own = views.iter().filter(|view| ids.contains(&view.judge_id));
     in_turn(own.map(|view| (view.judge_id.as_str(), view.view.as_str())))
-}
-
-impl JudgeView {
-    /// What the judge takes the other side's view to be.
-    pub(super) fn other_side(&self) -> Option<String> {
-        let said = self.opposing_view.as_ref()?;
-        let whose = self.with_judge.as_ref().map(|judge| format!("{judge}, ")).unwrap_or_default();
-        Some(format!("{} ({whose}as {} puts it).", without_stop(said), self.judge_id))
-    }
 }
 
 /// What judges say, each as a sentence after its name. Nothing where nobody says anything.
@@ -175,37 +385,36 @@ fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str
         judge_id: log.judges.get(place).map_or("", |judge| judge.id).to_owned(),
         view: view.to_owned(),
         opposing_view: opposing_view.filter(|text| !text.is_empty()).map(str::to_owned),
-        with_judge: None,
     }
 }
 
-/// What a judge last says of a dispute.
-fn entry_view(log: &PanelLog<'_>, entry: &DisputeEntry) -> JudgeView {
-    let said = view(log, entry.place, &entry.view, Some(&entry.opposing_view));
-    JudgeView { with_judge: entry.with_judge.clone().filter(|_| said.opposing_view.is_some()), ..said }
-}
-
 fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
-    let ids: Vec<String> = finding.ids().cloned().collect();
-    let disputes = log.disputes.iter().filter(|dispute| match dispute.topic {
-        DisputeTopic::Finding(at) => log.findings.get(at).is_some_and(|other| ids.contains(&other.id)),
+    let is_about = |dispute: &&PanelDispute| match dispute.topic {
+        DisputeTopic::Finding(at) => {
+            log.critical_of(at).is_some_and(|about| about.finding_id == finding.finding_id)
+        }
         DisputeTopic::Dimension(_) | DisputeTopic::Point(_) => false,
-    });
-    let disputes: Vec<&PanelDispute> = disputes.collect();
+    };
+    let dispute = log.disputes.iter().find(is_about);
     let views = log.judges.iter().enumerate().map(|(place, judge)| {
-        let own = disputes.iter().flat_map(|dispute| dispute.last_entries());
+        let own = dispute.into_iter().flat_map(|dispute| dispute.last_entries());
         let own = own.filter(|entry| entry.place == place && !entry.view.is_empty());
         let own = own.map(|entry| format!("On \"{}\": {}", entry.topic, entry.view));
         let said = own.fold(finding.view_of(judge.id), |said, own| format!("{} {own}", sentence(&said)));
         view(log, place, &said, None)
     });
+    let findings: Vec<String> = finding.ids().cloned().collect();
     let fix = Some(&finding.fix).filter(|fix| !fix.is_empty()).cloned();
-    let mut all = ids.clone();
-    all.extend(disputes.iter().flat_map(|dispute| dispute.ids().cloned()));
+    let disputes = dispute.into_iter().flat_map(|dispute| dispute.ids().cloned());
     AttentionItem {
-        stakes: stakes(log, &disputes),
-        recommendation: recommended(log, &ids).or(fix),
-        ..item(finding.named(), all, finding.raised_by.clone(), views.collect())
+        stakes: dispute.and_then(|dispute| stakes(log, dispute)),
+        recommendation: recommended(log, &findings).or(fix),
+        ..item(
+            finding.named(),
+            findings.iter().cloned().chain(disputes).collect(),
+            finding.raised_by.clone(),
+            views.collect(),
+        )
     }
 }
 
@@ -214,7 +423,7 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
     let last_word = |place: usize| {
         let judge = log.judges.get(place);
         let phases = [PanelPhase::Final, PanelPhase::Rebuttal, PanelPhase::Position];
-        phases.into_iter().find(|phase| judge.is_some_and(|judge| judge.said(*phase).is_some()))
+        phases.into_iter().find(|phase| judge.is_some_and(|judge| judge.score(*phase).is_some()))
     };
     let flagged = dispute.entries.iter().any(|entry| {
         let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
@@ -225,45 +434,9 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
     flagged || dispute.is_open() && !(has_sides && dispute.is_dimension())
 }
 
-fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
-    let mut views: Vec<JudgeView> = Vec::new();
-    if let DisputeTopic::Dimension(at) = dispute.topic {
-        let standings = log.last_standings().iter().enumerate();
-        views.extend(standings.filter_map(|(place, standing)| {
-            let score = standing.dimensions.get(at).copied()?;
-            Some(view(log, place, &format!("scores it {}", figure(score)), None))
-        }));
-    }
-    let last = dispute.last_entries();
-    views.extend(last.iter().map(|entry| entry_view(log, entry)));
-    // Whose point it is says so by the point itself.
-    if let DisputeTopic::Point(Some(id)) = &dispute.topic {
-        let mut own = log.citable();
-        own.retain(|point| point.id == *id);
-        // A judge may list it again.
-        own.dedup_by(|again, first| again.seat == first.seat);
-        let silent = own.iter().filter_map(|point| {
-            let place = log.judges.iter().position(|judge| judge.id == point.seat)?;
-            let is_silent = last.iter().all(|entry| entry.place != place);
-            let holds = log.accepts(place, &[id]) == Some(true);
-            (is_silent && holds).then(|| view(log, place, &format!("[{id}] {}", point.text.trim()), None))
-        });
-        views.extend(silent);
-    }
-    let ids = dispute.ids().cloned().collect();
-    let issue = match dispute.topic {
-        DisputeTopic::Dimension(_) => format!("How good is its {}?", dispute.text.replace('_', " ")),
-        DisputeTopic::Finding(_) | DisputeTopic::Point(_) => dispute.text.clone(),
-    };
-    AttentionItem {
-        stakes: stakes(log, &[dispute]),
-        ..item(issue, ids, log.ids(&dispute.first_raisers()), views)
-    }
-}
-
 /// What the judges say in the end is at stake.
-fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
-    let last = disputes.iter().flat_map(|dispute| dispute.last_entries());
+fn stakes(log: &PanelLog<'_>, dispute: &PanelDispute) -> Option<String> {
+    let last = dispute.last_entries().into_iter();
     in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.stakes.as_str()))))
 }
 
@@ -299,49 +472,21 @@ fn attention_requests(log: &PanelLog<'_>) -> Vec<AttentionItem> {
 
 /// How far the sides are apart, where the status depends on it or nobody has a majority.
 fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
-    let side_view = |side: &[usize]| {
-        let (mean, ids) = (mean(&log.last_scores(side)), log.ids(side).join(", "));
-        format!("{} ({ids})", figure(mean))
-    };
-    let band = |side: &[usize]| log.weighted(side).map_or("unknown", |weighted| log.band(weighted).as_str());
-    let (issue, stakes) = match (decision, decision.sides()) {
-        (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) if band(ours) != band(theirs) => {
-            let stakes =
-                format!("The majority's weighted score is {}, the minority's {}.", band(ours), band(theirs));
-            ("The overall score", Some(stakes))
+    let side_view =
+        |side: &[usize]| format!("{} ({})", figure(mean(&log.last_scores(side))), log.ids(side).join(", "));
+    let band = |side: &[usize]| log.weighted(side).map(|weighted| wire_name(log.band(weighted)));
+    let stakes = match decision.sides().map(|side| side.and_then(band)) {
+        [Some(ours), Some(theirs)] if ours != theirs => {
+            Some(format!("The majority's weighted score is {ours}, the minority's {theirs}."))
         }
-        (PanelDecision::NoMajority, _) => {
-            ("The overall score: no group of judges is nearer together than another", None)
-        }
+        _ if *decision == PanelDecision::NoMajority => None,
         _ => return None,
     };
     let [majority_view, minority_view] = decision.sides().map(|side| side.map(side_view));
-    let scores = log.last_scores(&log.places());
-    let views = scores.iter().enumerate();
-    let views = views.map(|(place, score)| view(log, place, &format!("score {}", figure(*score)), None));
-    let views = views.collect();
-    Some(AttentionItem {
-        majority_view,
-        minority_view,
-        stakes,
-        ..item(issue.to_owned(), Vec::new(), Vec::new(), views)
-    })
-}
-
-/// The seed's list, with the items that the rapporteur put together as one.
-pub(super) fn attention_items(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    summary: Option<&VerifiedSummary>,
-) -> Vec<AttentionItem> {
-    let mut items: Vec<AttentionItem> = open_items(log, decision).into_iter().map(|(item, _)| item).collect();
-    for merged in summary.iter().flat_map(|summary| &summary.merged) {
-        let is_member = |item: &AttentionItem| item.ids.iter().any(|id| merged.ids.contains(id));
-        let Some(at) = items.iter().position(is_member) else { continue };
-        let members: Vec<AttentionItem> = items.extract_if(.., |item| is_member(item)).collect();
-        items.insert(at, put_together(members, &merged.text));
-    }
-    items
+    let scores = log.last_scores(&log.places()).into_iter().enumerate();
+    let views = scores.map(|(place, score)| view(log, place, &format!("score {}", figure(score)), None));
+    let item = item("The overall score".to_owned(), Vec::new(), Vec::new(), views.collect());
+    Some(AttentionItem { majority_view, minority_view, stakes, ..item })
 }
 
 fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
@@ -372,38 +517,6 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
 /// Recommendations that are one, with the rapporteur's text for them and the places of their judges.
 type AdviceGroup<'a> = (Option<&'a str>, Vec<(usize, &'a JudgeRecommendation)>);
 
-/// The seed's list in the judges' own words, the most urgent first. Equal texts, and those that the rapporteur put together, are one.
-pub(super) fn recommendations(
-    log: &PanelLog<'_>,
-    summary: Option<&VerifiedSummary>,
-) -> Vec<PanelRecommendation> {
-    let mut groups: Vec<AdviceGroup<'_>> = Vec::new();
-    for (place, judge) in log.judges.iter().enumerate() {
-        for advice in judge.recommendations() {
-            let merged = summary.iter().flat_map(|summary| &summary.merged);
-            let merged = merged
-                .into_iter()
-                .find(|merged| advice.id.as_ref().is_some_and(|id| merged.ids.contains(id)));
-            let text = merged.map(|merged| merged.text.as_str());
-            let same = groups.iter_mut().find(|(other, members)| match (text, *other) {
-                (Some(text), Some(other)) => text == other,
-                (None, None) => {
-                    members.iter().any(|(_, member)| is_same_text(&member.action, &advice.action))
-                }
-                _ => false,
-            });
-            match same {
-                Some((_, members)) => members.push((place, advice)),
-                None => groups.push((text, vec![(place, advice)])),
-            }
-        }
-    }
-    let mut all: Vec<PanelRecommendation> =
-        groups.iter().filter_map(|(text, members)| recommendation(log, *text, members)).collect();
-    all.sort_by_key(|recommendation| recommendation.priority);
-    all
-}
-
 fn recommendation(
     log: &PanelLog<'_>,
     text: Option<&str>,
@@ -414,12 +527,14 @@ fn recommendation(
     places.dedup();
     let mut finding_ids: Vec<String> = Vec::new();
     for id in members.iter().flat_map(|(_, advice)| &advice.finding_ids) {
-        let is_known = log.findings.iter().chain(&log.lesser).any(|finding| finding.id == *id);
-        if is_known && !finding_ids.contains(id) {
+        if log.finding(id).is_some() && !finding_ids.contains(id) {
             finding_ids.push(id.clone());
         }
     }
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
+    let made_as = |(place, advice): &(usize, &JudgeRecommendation)| {
+        format!("{} ({})", log.ids(&[*place]).join(""), wire_name(advice.priority))
+    };
     let why = first.rationale.trim();
     let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
         true => why.to_owned(),
@@ -433,67 +548,13 @@ fn recommendation(
         priority: members.iter().map(|(_, advice)| advice.priority).min()?,
         action: text.unwrap_or(&first.action).trim().to_owned(),
         rationale,
-        consensus_level: ConsensusLevel::of(places.len(), log.judges.len()),
+        consensus_level: consensus_level(places.len(), log.judges.len()),
         made_by: log.ids(&places),
+        made_as: members.iter().map(made_as).collect(),
         ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
         finding_ids,
         merged_from: text.map(|_| words.collect()).unwrap_or_default(),
     })
-}
-
-/// What is open, with its id, where it is not one judge's own question, and the sides on a critical finding. It has no scores.
-pub(super) fn open_issues(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
-    let records = finding_records(log);
-    let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
-    let items = items.filter(|(item, _)| item.views.iter().all(|view| view.view != item.issue));
-    let named = items.map(|(item, _)| {
-        let id = item.ids.first().map_or("", String::as_str);
-        match records.iter().find(|finding| finding.finding_id == id) {
-            // The issue of a finding begins with its id.
-            Some(finding) => {
-                let others = log.findings.iter().filter(|other| finding.same_as.contains(&other.id));
-                let others =
-                    others.map(|other| format!(" The same in other words: {}", sentence(&other.finding)));
-                let sides = finding.sides(&log.judges);
-                let sides =
-                    sides.iter().map(|(stand, who)| format!(" {}: {}.", capitalized(stand), who.join(", ")));
-                format!("{}{}", sentence(&item.issue), others.chain(sides).collect::<String>())
-            }
-            None => format!("[{id}] {}", item.issue),
-        }
-    });
-    named.collect()
-}
-
-/// What the rapporteur reads of a judge, and what its quotes are verified against. It has no scores and no words of others.
-pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: usize) -> String {
-    let Some(judge) = log.judges.get(place) else { return String::new() };
-    let mut lines = vec![judge.position().to_owned()];
-    lines.extend(judge.answer().map(|answer| format!("Answers the question: {answer}")));
-    for advice in judge.recommendations() {
-        let (id, priority) = (advice.id.as_deref().unwrap_or_default(), advice.priority.as_str());
-        let why = Some(advice.rationale.trim()).filter(|why| !why.is_empty());
-        let why = why.map(|why| format!(" - {why}")).unwrap_or_default();
-        lines.push(format!("[{id}] recommends ({priority}): {}{why}", advice.action.trim()));
-    }
-    for (item, _) in open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown) {
-        let id = item.ids.first().map(String::as_str).unwrap_or_default();
-        let own = item.views.iter().filter(|view| view.judge_id == judge.id);
-        for own in own.filter(|view| !view.view.is_empty()) {
-            let asks = if own.view == item.issue { "asks the person to decide: " } else { "" };
-            lines.push(format!("[{id}] {asks}{}", own.view));
-        }
-    }
-    lines.join("\n")
-}
-
-/// The ids that the rapporteur may put together: recommendations, and what is open. One alone has nothing to be put together with.
-pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
-    let advice = log.judges.iter().flat_map(|judge| judge.recommendations());
-    let advice = advice.filter_map(|advice| advice.id.clone()).collect();
-    let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
-    let items = items.filter_map(|(item, _)| item.ids.into_iter().next()).collect();
-    [advice, items].into_iter().filter(|ids: &Vec<String>| ids.len() > 1).flatten().collect()
 }
 
 /// What the rapporteur wrote, as far as it verifies.
@@ -508,83 +569,15 @@ pub(super) struct VerifiedSummary {
     pub(super) merged: Vec<MergedItems>,
 }
 
-/// The summary of the log, verified; `None` where there is none.
-pub(super) fn verified_summary(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<VerifiedSummary> {
-    log.summary.as_ref().map(|said| verify(log, decision, said).0)
-}
-
 /// Checks the rapporteur's reply.
 pub(super) fn check_summary(log: &PanelLog<'_>, value: &Value) -> Result<(), ReplyFault> {
     let said = RapporteurSummary::deserialize(value)?;
     let decision =
         log.ending().map_or(PanelDecision::None, |termination| PanelDecision::of(log, termination));
-    match verify(log, &decision, &said).1.as_slice() {
+    match PanelFollowUp::new(log, decision).verify(&said).1.as_slice() {
         [] => Ok(()),
         faults => Err(ReplyFault::Unverified(faults.join(" "))),
     }
-}
-
-fn verify(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    said: &RapporteurSummary,
-) -> (VerifiedSummary, Vec<String>) {
-    let (mut verified, mut faults) = (VerifiedSummary::default(), Vec::new());
-    let quoted = QuotedTexts::new(&log.debate.brief);
-    let texts: Vec<String> = log.places().iter().map(|place| last_words(log, decision, *place)).collect();
-    for (quote, n) in said.quotes.iter().zip(1..) {
-        let says = |(_, text): &(&PanelJudge<'_>, &String)| quoted.is_quoted(&quote.quote, text);
-        let speakers: Vec<&str> =
-            log.judges.iter().zip(&texts).filter(says).map(|(judge, _)| judge.id).collect();
-        if speakers.contains(&quote.judge.as_str()) {
-            verified.quotes.push(quote.clone());
-            continue;
-        }
-        verified.failed_quotes.push(quote.clone());
-        faults.push(match speakers.as_slice() {
-            [] => {
-                format!("The quote {:?} is not in what {} says ({QUOTE_EXACTLY}).", quote.quote, quote.judge)
-            }
-            // The words are right, so they are not repeated: who reads them here would look for a mistake in them.
-            judges => format!(
-                "Entry {n} of `quotes` has words of {}, not of {}: name the right judge.",
-                judges.join(" and "),
-                quote.judge
-            ),
-        });
-    }
-    let places = log.places();
-    let [majority, minority] = decision.sides();
-    let (first, first_name) = match majority {
-        Some(_) => (&said.majority, "majority"),
-        None => (&said.assessment, "assessment"),
-    };
-    let mut opinion = |text: &Option<String>, name: &str, side: &[usize]| {
-        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let ids = log.ids(side);
-        let is_supported = verified.quotes.iter().any(|quote| ids.contains(&quote.judge));
-        match text {
-            None => faults.push(format!("`{name}` must not be empty.")),
-            Some(_) if !is_supported => {
-                faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")))
-            }
-            Some(_) => {}
-        }
-        text.filter(|_| is_supported).map(str::to_owned)
-    };
-    let summed = opinion(first, first_name, majority.unwrap_or(&places));
-    let dissent = minority.and_then(|side| opinion(&said.minority, "minority", side));
-    // Without the first opinion the judges speak for themselves, on both sides.
-    verified.minority = dissent.filter(|_| summed.is_some());
-    verified.opinion = summed;
-    let ids = mergeable_ids(log, decision);
-    for merged in &said.merged {
-        match merge_fault(&ids, &verified.merged, merged) {
-            None => verified.merged.push(merged.clone()),
-            Some(fault) => faults.push(fault),
-        }
-    }
-    (verified, faults)
 }
 
 /// What is wrong with items that were put together.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::consensus::{self, ConsensusCheck, PanelDecision, TOLERANCE};
 use super::disputes::{self, DisputeTopic, PanelDispute};
-use super::findings::{self, FindingStand, NumberedFinding};
+use super::findings::{self, CriticalFindingRecord, FindingStand, NumberedFinding};
 use super::replies::{
     FinalStatement, FindingPosition, JudgeRecommendation, PositionStatement, RaisedFinding,
     RapporteurSummary, RebuttalStatement,
@@ -23,7 +23,7 @@ const QUORUM: usize = 2;
 /// "The perspective a judge takes: neutral (objective), for (advocate), against (challenger)".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum JudgeStance {
+pub(super) enum JudgeStance {
     Neutral,
     For,
     Against,
@@ -36,15 +36,6 @@ impl JudgeStance {
             0 => Self::Neutral,
             1 => Self::For,
             _ => Self::Against,
-        }
-    }
-
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Neutral => "neutral",
-            Self::For => "for",
-            Self::Against => "against",
         }
     }
 
@@ -77,15 +68,6 @@ pub(super) struct PanelJudge<'a> {
     pub(super) last: Option<FinalStatement>,
 }
 
-/// What a judge said in a round.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub(super) enum JudgeStatement {
-    Position(PositionStatement),
-    Rebuttal(RebuttalStatement),
-    Final(FinalStatement),
-}
-
 impl PanelJudge<'_> {
     /// The judge's assessment when it last spoke.
     pub(super) fn position(&self) -> &str {
@@ -108,15 +90,6 @@ impl PanelJudge<'_> {
 
     pub(super) fn first_position(&self) -> &str {
         without_title(&self.statement.position_statement)
-    }
-
-    pub(super) fn said(&self, phase: PanelPhase) -> Option<JudgeStatement> {
-        match phase {
-            PanelPhase::Position => Some(JudgeStatement::Position(self.statement.clone())),
-            PanelPhase::Rebuttal => self.rebuttal.clone().map(JudgeStatement::Rebuttal),
-            PanelPhase::Final => self.last.clone().map(JudgeStatement::Final),
-            PanelPhase::Summary => None,
-        }
     }
 
     /// Something of what the judge said in round 2 or 3.
@@ -142,6 +115,13 @@ impl PanelJudge<'_> {
     /// The ids that the judge declared the same in a phase.
     pub(super) fn same_as(&self, phase: PanelPhase) -> &[Vec<String>] {
         self.later(phase, |said| &said.same_as[..], |said| &said.same_as).unwrap_or_default()
+    }
+
+    /// The findings that the judge raised, with the round.
+    pub(super) fn raised(&self) -> impl Iterator<Item = (u32, &RaisedFinding)> {
+        let second = self.rebuttal.iter().flat_map(|said| &said.critical_findings);
+        let first = self.statement.critical_findings.iter().map(|raised| (1, raised));
+        first.chain(second.map(|raised| (2, raised)))
     }
 
     /// The findings that the judge raised in a phase.
@@ -191,6 +171,11 @@ impl PanelJudge<'_> {
         request.filter(|request| request.user_attention_needed).map(|request| request.attention_reason.trim())
     }
 
+    /// Whether the judge asked the person to decide something before the last round.
+    pub(super) fn has_asked(&self) -> bool {
+        [PanelPhase::Position, PanelPhase::Rebuttal].iter().any(|phase| self.attention(*phase).is_some())
+    }
+
     /// Why the judge says that its score changed in a phase.
     pub(super) fn change_reason(&self, phase: PanelPhase) -> &str {
         self.later(phase, |said| said.change_reason.trim(), |said| said.change_reason.trim())
@@ -206,7 +191,7 @@ impl PanelJudge<'_> {
         first.or_else(|| later().flatten())?.get(key).copied()
     }
 
-    fn score(&self, phase: PanelPhase) -> Option<f64> {
+    pub(super) fn score(&self, phase: PanelPhase) -> Option<f64> {
         let first = (phase == PanelPhase::Position).then_some(self.statement.overall_score);
         first.or_else(|| self.later(phase, |said| said.new_score, |said| said.final_score))
     }
@@ -242,6 +227,12 @@ impl PanelRound {
         self.standings.iter().filter(|standing| standing.present).count()
     }
 
+    /// The judges who were absent, so that what they said last counts.
+    pub(super) fn absent<'l>(&self, log: &'l PanelLog<'_>) -> Vec<&'l str> {
+        let judges = log.judges.iter().zip(&self.standings);
+        judges.filter(|(_, standing)| !standing.present).map(|(judge, _)| judge.id).collect()
+    }
+
     /// Whether enough judges spoke for the round to count.
     pub(super) fn has_quorum(&self) -> bool {
         self.present() >= QUORUM
@@ -250,6 +241,14 @@ impl PanelRound {
     pub(super) fn scores(&self) -> Vec<f64> {
         self.standings.iter().map(|standing| standing.score).collect()
     }
+}
+
+/// A claim, lesser finding or recommendation.
+#[derive(Debug)]
+pub(super) struct PanelPoint {
+    pub(super) id: String,
+    pub(super) raisers: Vec<usize>,
+    round: u32,
 }
 
 /// The log as `panel` sees it.
@@ -266,6 +265,12 @@ pub(super) struct PanelLog<'a> {
     pub(super) findings: Vec<NumberedFinding>,
     /// The findings below CRITICAL.
     pub(super) lesser: Vec<NumberedFinding>,
+    /// For each of all findings, the critical ones first, the first one that is the same, in the end. A lesser finding can be the same
+    /// as a critical one.
+    same_findings: Vec<usize>,
+    /// The critical findings after the last round. Those that are the same are one.
+    pub(super) critical: Vec<CriticalFindingRecord>,
+    points: Vec<PanelPoint>,
     pub(super) rounds: Vec<PanelRound>,
     pub(super) disputes: Vec<PanelDispute>,
     /// What the rapporteur wrote, before it is verified.
@@ -296,20 +301,21 @@ impl<'a> PanelLog<'a> {
         }
         number_claims(&mut judges);
         let [findings, lesser] = findings::number_findings(&mut judges, &packet);
-        let summary = read_reply(debate, PanelPhase::Summary, RAPPORTEUR)?;
-        let (rounds, disputes) = (Vec::new(), Vec::new());
         let mut log = Self {
             debate,
             options,
             bands,
             rubric,
             packet,
+            points: points(&judges, &lesser),
             judges,
             findings,
             lesser,
-            rounds,
-            disputes,
-            summary,
+            same_findings: Vec::new(),
+            critical: Vec::new(),
+            rounds: Vec::new(),
+            disputes: Vec::new(),
+            summary: read_reply(debate, PanelPhase::Summary, RAPPORTEUR)?,
         };
         for turn in &debate.turns {
             let phase = PanelPhase::of(&turn.phase)?;
@@ -318,6 +324,11 @@ impl<'a> PanelLog<'a> {
                 log.rounds.push(round);
             }
         }
+        let last_round = log.rounds.last().map_or(0, |round| round.number);
+        let all = log.findings.iter().chain(&log.lesser);
+        let things: Vec<_> = all.map(NumberedFinding::id_and_raisers).collect();
+        log.same_findings = findings::declared_groups(&log.judges, &things, last_round);
+        log.critical = findings::finding_records(&log);
         log.disputes = disputes::find_disputes(&log);
         log.number_disputes();
         Ok(log)
@@ -332,8 +343,7 @@ impl<'a> PanelLog<'a> {
                 self.standing(judge, place, phase, last)
             })
             .collect();
-        let things: Vec<(&str, Vec<usize>)> =
-            self.findings.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
+        let things: Vec<_> = self.findings.iter().map(NumberedFinding::id_and_raisers).collect();
         let groups = findings::declared_groups(&self.judges, &things, phase.round());
         let (consensus_range, dimension_range) = (self.options.consensus_range, self.options.dimension_range);
         let check = ConsensusCheck::new(&standings, &groups, consensus_range, dimension_range);
@@ -398,29 +408,33 @@ impl<'a> PanelLog<'a> {
     }
 
     /// For each critical finding, the first one that is the same, in the end.
-    pub(super) fn groups(&self) -> Vec<usize> {
-        self.rounds.last().map_or_else(Vec::new, |round| round.groups.clone())
+    pub(super) fn groups(&self) -> &[usize] {
+        self.rounds.last().map_or(&[], |round| &round.groups)
     }
 
-    /// All findings, the critical ones first, and for each the first one that is the same, in the end. A lesser finding can be the
-    /// same as a critical one.
-    pub(super) fn all_findings(&self) -> (Vec<&NumberedFinding>, Vec<usize>) {
-        let all: Vec<&NumberedFinding> = self.findings.iter().chain(&self.lesser).collect();
-        let things: Vec<(&str, Vec<usize>)> =
-            all.iter().map(|finding| (finding.id.as_str(), finding.raisers())).collect();
-        let last_round = self.rounds.last().map_or(0, |round| round.number);
-        let groups = findings::declared_groups(&self.judges, &things, last_round);
-        (all, groups)
+    /// All findings, the critical ones first, each with the place of the first one that is the same, in the end.
+    pub(super) fn all_findings(&self) -> impl Iterator<Item = (&NumberedFinding, usize)> {
+        self.findings.iter().chain(&self.lesser).zip(self.same_findings.iter().copied())
+    }
+
+    /// The record of the critical finding at a place, or of the one that is the same.
+    pub(super) fn critical_of(&self, place: usize) -> Option<&CriticalFindingRecord> {
+        let id = &self.findings.get(place)?.id;
+        self.critical.iter().find(|record| record.ids().any(|other| other == id))
+    }
+
+    /// A finding by its id.
+    pub(super) fn finding(&self, id: &str) -> Option<&NumberedFinding> {
+        self.findings.iter().chain(&self.lesser).find(|finding| finding.id == id)
     }
 
     /// What may be declared the same: findings, and disputes that scores do not settle. What is already one has one id, and one alone
     /// has nothing to be the same as.
     pub(super) fn same_as_candidates(&self) -> Vec<&str> {
-        let (all, groups) = self.all_findings();
         let critical = self.groups();
-        let is_first = |at: usize| critical.get(at).or(groups.get(at)) == Some(&at);
-        let findings = all.iter().enumerate().filter(|(at, _)| is_first(*at));
-        let findings = findings.map(|(_, finding)| finding.id.as_str()).collect();
+        let findings = self.all_findings().enumerate();
+        let findings = findings.filter(|(at, (_, first))| critical.get(*at).unwrap_or(first) == at);
+        let findings = findings.map(|(_, (finding, _))| finding.id.as_str()).collect();
         let open = self.disputes.iter().filter(|dispute| dispute.is_open() && !dispute.is_dimension());
         let open = open.map(|dispute| dispute.id.as_str()).collect();
         [findings, open].into_iter().filter(|ids: &Vec<&str>| ids.len() > 1).flatten().collect()
@@ -440,6 +454,12 @@ impl<'a> PanelLog<'a> {
     /// Whether the rapporteur was asked.
     pub(super) fn has_summary_turn(&self) -> bool {
         self.debate.turns.iter().any(|turn| turn.phase.name == PanelPhase::Summary.as_str())
+    }
+
+    /// The rounds up to the last one in which anybody spoke.
+    pub(super) fn counted_rounds(&self) -> impl Iterator<Item = &PanelRound> {
+        let last = self.last().map_or(0, |round| round.number);
+        self.rounds.iter().filter(move |round| round.number <= last)
     }
 
     /// The last round in which anybody spoke: where the judges stand in the end.
@@ -480,14 +500,24 @@ impl<'a> PanelLog<'a> {
         (change.abs() > TOLERANCE).then(|| super::rounded(change))
     }
 
-    /// The fields of a statement, with the dimensions in the rubric's order.
-    pub(super) fn fields(&self, said: &JudgeStatement) -> Result<Map<String, Value>, Corrupt> {
-        let Value::Object(mut fields) = serde_json::to_value(said)? else { return Ok(Map::new()) };
+    /// What a judge said in a phase, with the dimensions in the rubric's order.
+    pub(super) fn statement(
+        &self,
+        judge: &PanelJudge<'_>,
+        phase: PanelPhase,
+    ) -> Result<Option<Map<String, Value>>, Corrupt> {
+        let said = match phase {
+            PanelPhase::Position => Some(serde_json::to_value(&judge.statement)?),
+            PanelPhase::Rebuttal => judge.rebuttal.as_ref().map(serde_json::to_value).transpose()?,
+            PanelPhase::Final => judge.last.as_ref().map(serde_json::to_value).transpose()?,
+            PanelPhase::Summary => None,
+        };
+        let Some(Value::Object(mut fields)) = said else { return Ok(None) };
         if let Some(Value::Object(scores)) = fields.get_mut("dimension_scores") {
             let keys = self.rubric.keys();
             *scores = keys.filter_map(|key| Some((key.to_owned(), scores.get(key)?.clone()))).collect();
         }
-        Ok(fields)
+        Ok(Some(fields))
     }
 
     /// The ids of some judges, by place.
@@ -501,12 +531,13 @@ impl<'a> PanelLog<'a> {
     }
 
     /// The judges whose a claim, lesser finding or recommendation is.
-    pub(super) fn raisers_of(&self, id: &str) -> Vec<usize> {
-        self.points()
-            .into_iter()
-            .find(|(.., point)| *point == id)
-            .map(|(raisers, ..)| raisers)
-            .unwrap_or_default()
+    pub(super) fn raisers_of(&self, id: &str) -> &[usize] {
+        self.points.iter().find(|point| point.id == id).map_or(&[], |point| &point.raisers)
+    }
+
+    /// The ids of claims, lesser findings and recommendations.
+    pub(super) fn point_ids(&self) -> impl Iterator<Item = &str> {
+        self.points.iter().map(|point| point.id.as_str())
     }
 
     /// Whether a judge accepts a claim or a lesser finding with these ids, by its last word on it. A judge who raised it accepts it until
@@ -514,15 +545,16 @@ impl<'a> PanelLog<'a> {
     pub(super) fn accepts(&self, place: usize, ids: &[&str]) -> Option<bool> {
         let judge = self.judges.get(place)?;
         // A dispute about it stands for it to those who have a side in it.
-        let disputed = |about: &str| {
-            let dispute = self.disputes.iter().find(|dispute| dispute.ids().any(|id| id == about))?;
+        let disputes = self.disputes.iter().filter_map(|dispute| {
             let DisputeTopic::Point(Some(id)) = &dispute.topic else { return None };
-            let has_side = dispute.raisers().contains(&place) || self.raisers_of(id).contains(&place);
-            has_side.then_some(id.as_str())
-        };
+            let has_side = || dispute.raisers().contains(&place) || self.raisers_of(id).contains(&place);
+            (ids.contains(&id.as_str()) && has_side()).then_some((dispute, id.as_str()))
+        });
+        let disputes: Vec<(&PanelDispute, &str)> = disputes.collect();
         let raisers = |about: &str| {
-            let id = Some(about).filter(|about| ids.contains(about)).or_else(|| disputed(about));
-            id.filter(|id| ids.contains(id)).map(|id| self.raisers_of(id))
+            let dispute = || disputes.iter().find(|(dispute, _)| dispute.ids().any(|id| id == about));
+            let id = ids.iter().copied().find(|id| *id == about);
+            id.or_else(|| dispute().map(|(_, id)| *id)).map(|id| self.raisers_of(id))
         };
         let contests = |(about, with): (&str, Option<&str>)| {
             let raisers = raisers(about)?;
@@ -538,31 +570,21 @@ impl<'a> PanelLog<'a> {
         last.or_else(|| ids.iter().any(|id| self.raisers_of(id).contains(&place)).then_some(true))
     }
 
-    /// Claims, lesser findings and recommendations of round 1: their raisers, round and id.
-    pub(super) fn points(&self) -> Vec<(Vec<usize>, u32, &str)> {
-        let said = self.judges.iter().enumerate().flat_map(|(place, judge)| {
-            let claims = judge.statement.key_claims.iter().map(|claim| &claim.id);
-            let advice = judge.statement.recommendations.iter().map(|advice| &advice.id);
-            claims.chain(advice).flatten().map(move |id| (vec![place], 1, id.as_str()))
-        });
-        let lesser = self.lesser.iter().map(|lesser| (lesser.raisers(), lesser.round(), lesser.id.as_str()));
-        said.chain(lesser).collect()
-    }
-
     /// The ids in a text that exist and that its author was shown before this round, except those that are only its own. Nobody owns
     /// a dispute that the scores or positions show.
     pub(super) fn cited_ids(&self, text: &str, round: u32, own: Option<usize>) -> Vec<String> {
         let is_other = |raisers: &[usize]| own.is_none_or(|own| raisers.iter().any(|place| *place != own));
-        let findings = self.findings.iter().map(|f| (f.raisers(), f.round(), f.id.as_str()));
-        let points = self.points().into_iter().chain(findings);
-        let points = points.filter(|(raisers, raised_in, _)| *raised_in < round && is_other(raisers));
+        let points = self.points.iter().filter(|point| point.round < round && is_other(&point.raisers));
+        let findings = self.findings.iter().filter(|f| f.round() < round && is_other(&f.raisers()));
         let disputes = self.disputes.iter().filter(|dispute| {
             let before = dispute.entries.iter().filter(|entry| entry.round < round);
             let raisers: Vec<usize> = before.map(|entry| entry.place).collect();
             dispute.round < round && (raisers.is_empty() || is_other(&raisers))
         });
         let disputes = disputes.flat_map(PanelDispute::ids).map(String::as_str);
-        let known: Vec<&str> = points.map(|(_, _, id)| id).chain(disputes).collect();
+        let findings = findings.map(|finding| finding.id.as_str());
+        let known: Vec<&str> =
+            points.map(|point| point.id.as_str()).chain(findings).chain(disputes).collect();
         let mut cited: Vec<String> = Vec::new();
         // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
         for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -634,9 +656,13 @@ impl<'a> PanelLog<'a> {
         (!values.is_empty()).then(|| consensus::mean(&values))
     }
 
-    /// What records call what is judged.
+    /// What records call what is judged: the user's name for it, else the first file's name without its ending.
     pub(super) fn feature(&self) -> String {
-        feature(&self.options, &self.debate.brief.files)
+        let named = self.options.feature.trim();
+        let path = judged(&self.debate.brief.files).next().map_or("", |file| file.path.as_str());
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        [named, stem, name].into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned()
     }
 
     /// The title that people read.
@@ -675,6 +701,21 @@ fn number_claims(judges: &mut [PanelJudge<'_>]) {
     let advice =
         judges.iter_mut().flat_map(|judge| &mut judge.last).flat_map(|said| &mut said.recommendations);
     advice.zip(first + 1..).for_each(|(advice, n)| advice.id = Some(format!("R{n}")));
+}
+
+/// The claims and recommendations of round 1, and the lesser findings.
+fn points(judges: &[PanelJudge<'_>], lesser: &[NumberedFinding]) -> Vec<PanelPoint> {
+    let said = judges.iter().enumerate().flat_map(|(place, judge)| {
+        let claims = judge.statement.key_claims.iter().map(|claim| &claim.id);
+        let ids = claims.chain(judge.statement.recommendations.iter().map(|advice| &advice.id)).flatten();
+        ids.map(move |id| PanelPoint { id: id.clone(), raisers: vec![place], round: 1 })
+    });
+    let lesser = lesser.iter().map(|lesser| PanelPoint {
+        id: lesser.id.clone(),
+        raisers: lesser.raisers(),
+        round: lesser.round(),
+    });
+    said.chain(lesser).collect()
 }
 
 /// A statement without the title of its template: reports have titles of their own.
@@ -717,16 +758,4 @@ fn first_heading(text: &str) -> Option<String> {
         }
     }
     None
-}
-
-/// What records call it: the user's name for it, else the first file's name without its ending.
-pub(super) fn feature(options: &PanelOptions, files: &[BriefFile]) -> String {
-    let named = options.feature.trim();
-    if !named.is_empty() {
-        return named.to_owned();
-    }
-    let path = judged(files).next().map_or("", |file| file.path.as_str());
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
 }

@@ -78,7 +78,8 @@ impl PanelPhase {
 }
 
 /// The mildest status that fails the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PanelFailOn {
     /// RED fails.
     Red,
@@ -88,18 +89,11 @@ pub enum PanelFailOn {
 
 impl OptionValue for PanelFailOn {
     fn from_json(value: &Value) -> Option<Self> {
-        match value.as_str()? {
-            "red" => Some(Self::Red),
-            "yellow" => Some(Self::Yellow),
-            _ => None,
-        }
+        Self::deserialize(value).ok()
     }
 
     fn to_json(&self) -> Value {
-        match self {
-            Self::Red => "red".into(),
-            Self::Yellow => "yellow".into(),
-        }
+        wire_name(self).into()
     }
 }
 
@@ -126,17 +120,6 @@ pub enum PanelStatus {
     Green,
     Yellow,
     Red,
-}
-
-impl PanelStatus {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Green => "GREEN",
-            Self::Yellow => "YELLOW",
-            Self::Red => "RED",
-        }
-    }
 }
 
 pub(crate) const TEMPLATES: &[PromptTemplate] = &[
@@ -230,9 +213,11 @@ impl Protocol for Panel {
             });
         };
         let decision = consensus::PanelDecision::of(&log, termination);
-        match log.rapporteur_to_ask(&decision) {
-            Some(seat) => asks::PanelAsks::new(&log)?.summary(&decision, seat),
-            None => closing::close(&log, &decision, termination),
+        let rapporteur = log.rapporteur_to_ask(&decision);
+        let follow_up = follow_up::PanelFollowUp::new(&log, decision);
+        match rapporteur {
+            Some(seat) => asks::PanelAsks::new(&log)?.summary(&follow_up, seat),
+            None => closing::close(&follow_up, termination),
         }
     }
 
@@ -284,6 +269,12 @@ fn judge_count(request: &Request, options: &PanelOptions) -> Result<usize, Inval
              models cycle over the seats"
         ))),
     }
+}
+
+/// The name of a status, stance, severity or the like in JSON.
+fn wire_name(word: impl Serialize) -> String {
+    let value = serde_json::to_value(word).ok();
+    value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// A number without the noise of binary fractions, for records.

@@ -88,17 +88,6 @@ pub enum ConfidenceLevel {
     High,
 }
 
-impl ConfidenceLevel {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "HIGH",
-            Self::Medium => "MEDIUM",
-            Self::Low => "LOW",
-        }
-    }
-}
-
 /// Which problem did you find?
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -135,17 +124,6 @@ pub enum FindingSeverity {
     Low,
 }
 
-impl FindingSeverity {
-    pub(super) fn spoken(self) -> &'static str {
-        match self {
-            Self::Critical => "critical",
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
-    }
-}
-
 /// What should its authors do?
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -172,17 +150,6 @@ pub enum RecommendationPriority {
     Should,
     #[default]
     Consider,
-}
-
-impl RecommendationPriority {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::Should => "SHOULD",
-            Self::Consider => "CONSIDER",
-        }
-    }
 }
 
 /// "Judge Rebuttal Statement", round 2.
@@ -383,16 +350,6 @@ impl FindingHold {
             Self::Lower => "real, but not critical",
             Self::Dispute => "disputed",
             Self::Withdraw => "withdrawn",
-        }
-    }
-
-    /// What a judge did who says so: `adopted`.
-    pub(super) fn done(self) -> &'static str {
-        match self {
-            Self::Hold | Self::Adopt => "adopted",
-            Self::Lower => "lowered",
-            Self::Dispute => "disputed",
-            Self::Withdraw => "withdrew",
         }
     }
 }
@@ -630,17 +587,17 @@ const POINT_LISTS: [&str; 5] =
 fn plain_schema(phase: PanelPhase) -> ReplySchema {
     static SCHEMAS: [OnceLock<ReplySchema>; 4] = [const { OnceLock::new() }; 4];
     let [position, rebuttal, last, summary] = &SCHEMAS;
-    let name = phase.as_str();
-    let limited = |mut schema: ReplySchema| {
+    let (kept, make): (_, fn(&str) -> ReplySchema) = match phase {
+        PanelPhase::Position => (position, schema_of::<PositionStatement>),
+        PanelPhase::Rebuttal => (rebuttal, schema_of::<RebuttalStatement>),
+        PanelPhase::Final => (last, schema_of::<FinalStatement>),
+        PanelPhase::Summary => (summary, schema_of::<RapporteurSummary>),
+    };
+    let made = kept.get_or_init(|| {
+        let mut schema = make(phase.as_str());
         limit(&mut schema.json);
         schema
-    };
-    let made = match phase {
-        PanelPhase::Position => position.get_or_init(|| limited(schema_of::<PositionStatement>(name))),
-        PanelPhase::Rebuttal => rebuttal.get_or_init(|| limited(schema_of::<RebuttalStatement>(name))),
-        PanelPhase::Final => last.get_or_init(|| limited(schema_of::<FinalStatement>(name))),
-        PanelPhase::Summary => summary.get_or_init(|| limited(schema_of::<RapporteurSummary>(name))),
-    };
+    });
     ReplySchema { name: made.name.clone(), json: made.json.clone() }
 }
 
@@ -700,8 +657,7 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
     let lesser = || log.lesser.iter().map(|lesser| lesser.id.as_str());
     // Settled disputes are not asked about again.
     let open = log.disputes.iter().filter(|dispute| dispute.is_open()).map(|dispute| dispute.id.as_str());
-    let points = log.points().into_iter().map(|(_, _, id)| id);
-    let known: Vec<&str> = findings.iter().copied().chain(open).chain(points).collect();
+    let known: Vec<&str> = findings.iter().copied().chain(open).chain(log.point_ids()).collect();
     let same_as = log.same_as_candidates();
     let is_open = log.rounds.last().is_some_and(|round| round.check.disputed > 0);
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
@@ -712,7 +668,7 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
         allow(properties, &format!("/properties/{list}/items/properties"), "with_judge", &others);
     }
     // Findings that became one are asked about as one.
-    let firsts = log.findings.iter().zip(log.groups()).enumerate().filter(|(at, (_, first))| at == first);
+    let firsts = log.findings.iter().zip(log.groups()).enumerate().filter(|(at, (_, first))| at == *first);
     let firsts: Vec<&str> = firsts.map(|(_, (finding, _))| finding.id.as_str()).collect();
     allow(properties, "/properties/critical_positions/items/properties", "finding_id", &firsts);
     // In round 1 there are no ids yet.

@@ -1,33 +1,32 @@
 //! What readers see of a `panel`: headline, outline, round tables, the gate, the seed's records and what can be cited by an id.
 
-use std::collections::BTreeSet;
-
 use agon_core::view::ending_sentence;
-use agon_core::wording::{self, capitalized, counted, dollars, joined, sentence, spoken};
+use agon_core::wording::{self, capitalized, counted, sentence, spoken};
 use agon_core::{
     Ballot, CitableText, Corrupt, DebateView, Fate, GateFinding, GateJudge, GateReport, GateRuling,
-    GateSeverity, Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportLength, ReportSection,
-    RoundSummary, SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
+    GateSeverity, Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportSection, RoundSummary,
+    SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::closing;
-use super::consensus::{FindingState, PanelDecision, mean, range};
-use super::disputes::{DisputeRecord, DisputeState, DisputeTopic, PanelDispute};
-use super::findings::{CriticalFindingRecord, evidence_lines};
-use super::follow_up::{self, AttentionItem, JudgeView, PanelRecommendation, in_turn};
-use super::log::{JudgeStatement, PanelJudge, PanelLog, PanelRound};
-use super::replies::ConfidenceLevel;
-use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
-use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure};
+use super::consensus::{PanelDecision, TOLERANCE, mean, range};
+use super::disputes::{self, DisputeTopic, PanelDispute};
+use super::findings::{CriticalFindingRecord, FindingPositionRecord, evidence_lines};
+use super::follow_up::{AttentionItem, JudgeView, PanelFollowUp};
+use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
+use super::replies::RebuttalStatement;
+use super::verdict::{self, PanelFinding, PanelVerdict, VerdictDecision};
+use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure, wire_name};
 use crate::quotes::is_same_text;
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
     let outcome = log.debate.outcome.as_ref();
     let decision = outcome.map_or(PanelDecision::None, |outcome| PanelDecision::of(log, outcome.termination));
-    let verdict = verdict::verdict(log, &decision);
-    let report = PanelReport { log, decision, verdict };
+    let follow_up = PanelFollowUp::new(log, decision);
+    let (verdict, other_findings) = (verdict::verdict(&follow_up), verdict::other_findings(log));
+    let report = PanelReport { log, follow_up: &follow_up, verdict, other_findings };
     let ballots = log.judges.iter().map(|judge| Ballot {
         seat: judge.id.to_owned(),
         answer: figure(judge.statement.overall_score),
@@ -49,7 +48,7 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         round_summaries: round_summaries(log),
         records: records(log)?,
         gate: log.options.fail_on.map(|fail_on| report.gate(fail_on)),
-        citable: [log.citable(), log.failed_quotes(&report.decision)].concat(),
+        citable: follow_up.citable.iter().cloned().chain(follow_up.failed_quotes()).collect(),
         ..DebateView::default()
     })
 }
@@ -70,8 +69,9 @@ fn dissent(log: &PanelLog<'_>) -> Vec<ReportItem> {
 /// Describes one verdict.
 pub(super) struct PanelReport<'a> {
     pub(super) log: &'a PanelLog<'a>,
-    decision: PanelDecision,
+    follow_up: &'a PanelFollowUp<'a>,
     pub(super) verdict: PanelVerdict,
+    pub(super) other_findings: Vec<PanelFinding>,
 }
 
 impl PanelReport<'_> {
@@ -79,7 +79,7 @@ impl PanelReport<'_> {
         let outcome = self.log.debate.outcome.as_ref();
         let (_, tone, word) = self.status();
         Headline {
-            verdict: self.decision.kind().map(|_| word.to_owned()),
+            verdict: self.follow_up.decision.kind().map(|_| word.to_owned()),
             why: outcome.map(|_| self.why()),
             score: self.verdict.score(),
             tone,
@@ -89,29 +89,25 @@ impl PanelReport<'_> {
     }
 
     /// The decision and why come first: the go/no-go line, the critical findings, what each side says. Then what the reader must
-    /// decide and do, then how it came about. Figures are details.
+    /// decide and do, and the scores. What can be looked up follows.
     fn outline(&self) -> Outline {
         let mut answer = vec![self.verdict_section()];
         answer.extend(self.critical_findings());
         answer.extend(self.opinions());
-        let mut body = Vec::new();
-        body.extend(self.attention());
-        body.extend(self.recommendations());
-        body.extend(self.scores());
-        let mut details = Vec::new();
-        details.extend(self.disputes());
-        details.extend(self.other_findings());
-        details.extend(self.claims());
-        details.extend(self.dimensions());
-        details.extend(self.score_changes());
-        details.push(self.metrics());
-        Outline { answer, body, details, ..Outline::default() }
+        let body = [self.attention(), self.recommendations(), self.scores()];
+        let details = [self.disputes(), self.other_findings()];
+        Outline {
+            answer,
+            body: body.into_iter().flatten().collect(),
+            details: details.into_iter().flatten().collect(),
+            ..Outline::default()
+        }
     }
 
     /// The status in a word. A tie has no band.
     fn status(&self) -> (SectionKind, VerdictTone, &'static str) {
         match self.verdict.status {
-            _ if self.decision == PanelDecision::NoMajority => {
+            _ if self.follow_up.decision == PanelDecision::NoMajority => {
                 (SectionKind::NoAnswer, VerdictTone::Warn, "NO MAJORITY")
             }
             Some(PanelStatus::Green) => (SectionKind::Answer, VerdictTone::Good, "GREEN"),
@@ -124,11 +120,11 @@ impl PanelReport<'_> {
     fn verdict_section(&self) -> ReportSection {
         let (kind, tone, _) = self.status();
         let mut blocks = vec![ReportBlock::Headline(tone, self.go_line())];
-        let question = self.verdict.question.iter().map(|asked| format!("You asked: {asked}"));
+        let question = self.log.question().map(|asked| format!("You asked: {asked}"));
         blocks.extend(question.map(ReportBlock::Line));
-        let answers = self.verdict.judges.iter().filter_map(|judge| {
-            let text = judge.answer_to_question.clone()?;
-            Some(ReportItem { who: Some(judge.judge_id.clone()), text, note: None })
+        let answers = self.log.judges.iter().filter_map(|judge| {
+            let text = judge.answer()?.to_owned();
+            Some(ReportItem { who: Some(judge.id.to_owned()), text, note: None })
         });
         let answers: Vec<ReportItem> = answers.collect();
         blocks.extend((!answers.is_empty()).then_some(ReportBlock::Items(answers)));
@@ -138,161 +134,96 @@ impl PanelReport<'_> {
         ReportSection::new(kind, "Verdict", blocks)
     }
 
-    /// One line that says whether to go ahead.
+    /// One line that says whether to go ahead, with the critical findings that somebody holds.
     fn go_line(&self) -> String {
-        match (self.verdict.status, self.status().2) {
-            (None, word) => word.to_owned(),
-            (_, word @ "NO MAJORITY") => format!("UNDECIDED: {word}"),
-            (Some(status), word) if self.verdict.held_findings().next().is_some() => match status {
-                // To settle the findings would not be enough.
-                PanelStatus::Red => format!("NO GO ({word}), with {}", self.to_settle(["to be", "to be"])),
-                _ => format!("NO GO until {} ({word})", self.to_settle(["is", "are"])),
-            },
-            (Some(_), word) => {
-                format!("{} ({word})", self.log.last().map_or("", |last| self.log.go_after(last).0))
+        let word = self.status().2;
+        let go = match self.follow_up.decision {
+            PanelDecision::None => return word.to_owned(),
+            PanelDecision::NoMajority => "UNDECIDED",
+            PanelDecision::Consensus | PanelDecision::Majority { .. } => {
+                self.log.last().map_or("", |last| self.log.go_after(last).0)
             }
-        }
+        };
+        let held: Vec<String> = self.verdict.held_findings().map(|f| format!("[{}]", f.finding_id)).collect();
+        let critical =
+            if held.is_empty() { String::new() } else { format!(", critical: {}", held.join(", ")) };
+        format!("{go} ({word}){critical}")
     }
 
-    /// What must happen to the critical findings that somebody holds: `[F1] is fixed and [F3] is decided or fixed`.
-    fn to_settle(&self, [one, several]: [&str; 2]) -> String {
-        let states = [(FindingState::Adopted, "fixed"), (FindingState::Disputed, "decided or fixed")];
-        let parts = states.map(|(state, done)| {
-            let held = self.verdict.held_findings().filter(|finding| finding.state == state);
-            let ids: Vec<String> = held.map(|finding| format!("[{}]", finding.finding_id)).collect();
-            let are = if ids.len() == 1 { one } else { several };
-            (!ids.is_empty()).then(|| format!("{} {are} {done}", joined(&ids)))
-        });
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
-    }
-
-    /// What the gate decided, and why. Only the status decides it, not whether it is a GO.
+    /// What the gate decided. Only the status decides it, not whether it is a GO.
     fn gate_sentence(&self, fail_on: PanelFailOn) -> String {
-        let (option, failing) = match fail_on {
-            PanelFailOn::Red => ("red", "only RED fails it"),
-            PanelFailOn::Yellow => ("yellow", "YELLOW and RED fail it"),
-        };
+        let (option, decision) = (wire_name(fail_on), &self.follow_up.decision);
         let passes =
-            if closing::passes(&self.verdict, &self.decision, fail_on) { "passes" } else { "does not pass" };
-        let why = match (&self.decision, self.verdict.status) {
-            (PanelDecision::NoMajority, _) => "there is no majority".to_owned(),
-            (PanelDecision::None, _) | (_, None) => "there is no verdict".to_owned(),
-            (_, Some(status)) => format!("the status is {}, and {failing}", status.as_str()),
-        };
-        format!("The gate (`--fail-on {option}`) {passes}: {why}.")
+            if closing::passes(&self.verdict, decision, fail_on) { "passes" } else { "does not pass" };
+        format!("The gate (`--fail-on {option}`) {passes}: the status is {}.", self.status().2)
     }
 
     /// The critical findings that somebody holds, then what was decided, by how many judges, and how sure it is.
     fn why(&self) -> String {
-        let judges = self.verdict.judges.len();
-        let findings = self.verdict.held_findings().map(|finding| {
-            let who = match finding.held_by.len() {
-                n if n == judges => format!("All {judges} judges hold"),
-                1 => format!("1 of {judges} judges ({}) holds", finding.held_by.join("")),
-                n => format!("{n} of {judges} judges ({}) hold", finding.held_by.join(", ")),
-            };
-            sentence(&format!("{who} the critical finding {}", finding.named()))
-        });
-        let mut sentences: Vec<String> = findings.filter(|_| self.decision != PanelDecision::None).collect();
-        sentences.push(self.sentence());
+        let Some(confidence) = self.verdict.confidence() else { return self.no_verdict().to_owned() };
+        let held = self.verdict.held_findings();
+        let mut sentences: Vec<String> = held
+            .map(|held| {
+                sentence(&format!("Held as critical by {}: {}", held.held_by.join(", "), held.named()))
+            })
+            .collect();
+        sentences.push(self.decided());
+        let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
+        let (confidence, status) = (wire_name(confidence), self.status().2);
+        sentences.push(format!("Confidence {confidence}. Weighted score {weighted}, status {status}."));
         sentences.join(" ")
     }
 
-    fn sentence(&self) -> String {
-        let judges = self.verdict.judges.len();
-        let decided = match &self.verdict.decision {
+    fn decided(&self) -> String {
+        let judges = self.log.judges.len();
+        match &self.verdict.decision {
             VerdictDecision::Consensus(verdict) => {
                 let [low, high] = verdict.score_range.map(figure);
-                let between = if low == high {
-                    format!("all at {low}")
-                } else {
-                    format!("all between {low} and {high}")
-                };
-                format!("Consensus of {judges} judges: {} of 5, {between}.", figure(verdict.consensus_score))
+                let score = figure(verdict.consensus_score);
+                format!("Consensus of {judges} judges: {score} of 5, scores from {low} to {high}.")
             }
-            VerdictDecision::Majority(verdict) => match (verdict.minority_score, verdict.score_gap) {
-                (Some(minority), Some(gap)) => format!(
-                    "A majority of {} of {judges} judges ({}) gives {} of 5, the minority ({}) {}: {} apart.",
-                    verdict.majority_judges.len(),
-                    verdict.majority_judges.join(", "),
-                    figure(verdict.majority_score),
-                    verdict.minority_judges.join(", "),
-                    figure(minority),
-                    figure(gap)
-                ),
-                _ => {
-                    let score = figure(verdict.majority_score);
-                    let why = match self.obstacles() {
-                        why if why.is_empty() => why,
-                        why => format!(", but there is no consensus: {why}"),
-                    };
-                    format!("All {judges} judges together give {score} of 5 on average{why}.")
-                }
-            },
+            VerdictDecision::Majority(verdict) => {
+                let (ours, score) = (verdict.majority_judges.join(", "), figure(verdict.majority_score));
+                let minority = verdict.minority_score.map_or(String::new(), |score| {
+                    format!("; minority ({}): {}", verdict.minority_judges.join(", "), figure(score))
+                });
+                let count = verdict.majority_judges.len();
+                format!(
+                    "Majority of {count} of {judges} judges ({ours}): {score} of 5{minority}. No consensus: {}.",
+                    self.obstacles()
+                )
+            }
             VerdictDecision::NoMajority(verdict) => {
                 let scores = verdict::scores_written(&verdict.scores);
                 format!("No majority: of the scores {scores} no group is nearer together than another.")
             }
-            VerdictDecision::None(_) => return self.no_verdict().to_owned(),
-        };
-        let blocked = self.blocked_by_findings();
-        let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
-        let confidence = self.verdict.confidence().map_or("unknown", ConfidenceLevel::as_str);
-        let status = self.verdict.status.filter(|_| self.decision != PanelDecision::NoMajority);
-        let band = self.verdict.weighted_score.map(|weighted| self.log.band(weighted));
-        let band = match status.zip(band) {
-            None => String::new(),
-            Some((status, band)) if status == band => format!(", which is {}", band.as_str()),
-            Some((status, band)) => {
-                format!(", which is {}, but {} with a critical finding", band.as_str(), status.as_str())
-            }
-        };
-        format!(
-            "{decided}{blocked} Confidence {confidence}. The weighted score of all judges is {weighted}{band}."
-        )
-    }
-
-    /// A sentence where the scores would be a consensus and only critical findings prevent it.
-    fn blocked_by_findings(&self) -> String {
-        let open = self.verdict.critical_findings.iter();
-        let open = open.filter(|finding| finding.state == FindingState::Disputed);
-        let ids: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
-        let is_blocked = self.log.last().is_some_and(|round| round.check.scores_agree);
-        if ids.is_empty() || !is_blocked {
-            return String::new();
+            VerdictDecision::None(_) => String::new(),
         }
-        let (s, prevent) = if ids.len() == 1 { ("", "prevents") } else { ("s", "prevent") };
-        format!(
-            " The scores would be a consensus; the open critical finding{s} {} {prevent} it.",
-            joined(&ids)
-        )
     }
 
-    /// What keeps judges whose scores are one group from consensus, unless only critical findings do.
+    /// What of the conditions for a consensus is not met.
     fn obstacles(&self) -> String {
-        let round = self.log.last().filter(|round| !round.check.scores_agree);
-        let Some(round) = round else { return String::new() };
-        let mut obstacles = Vec::new();
-        if round.check.range > self.verdict.thresholds.consensus_range + 1e-9 {
-            obstacles.push(format!("their scores are {} apart", figure(round.check.range)));
+        let (log, mut obstacles) = (self.log, Vec::new());
+        let Some(round) = log.last() else { return String::new() };
+        if round.check.range > log.options.consensus_range + TOLERANCE {
+            obstacles.push(format!("scores {} apart", figure(round.check.range)));
         }
-        let most = self.verdict.thresholds.dimension_range + 1e-9;
-        let far = self.verdict.dimension_consensus.iter().filter(|(_, agreement)| agreement.range > most);
-        obstacles.extend(
-            far.map(|(key, agreement)| format!("{} is {} apart", spoken(key), figure(agreement.range))),
-        );
+        let most = log.options.dimension_range;
+        let far = round.check.dimensions.iter().filter(|range| **range > most + TOLERANCE);
+        if let far @ 1.. = far.count() {
+            obstacles.push(format!("{} more than {} apart", counted(far as u64, "dimension"), figure(most)));
+        }
         if round.check.disputed > 0 {
             obstacles.push(format!("{} open", counted(round.check.disputed as u64, "critical finding")));
         }
-        joined(&obstacles)
+        obstacles.join(", ")
     }
 
     fn no_verdict(&self) -> &'static str {
         match self.log.debate.outcome.as_ref().map(|outcome| outcome.termination) {
             None => "There is no verdict yet.",
-            Some(Termination::QuorumLost) => "There is no verdict, because fewer than two judges were left.",
-            Some(Termination::Budget) => {
-                "There is no verdict, because a limit left fewer than two position statements."
+            Some(Termination::QuorumLost | Termination::Budget) => {
+                "There is no verdict, because fewer than two judges were left."
             }
             Some(_) => "There is no verdict.",
         }
@@ -317,104 +248,34 @@ impl PanelReport<'_> {
             ReportSection::new(SectionKind::Why, title, vec![ReportBlock::Prose(text.to_owned())])
         };
         let mut sections: Vec<ReportSection> = first.into_iter().chain(second).map(prose).collect();
-        let summary = follow_up::verified_summary(self.log, &self.decision).unwrap_or_default();
-        let written = usize::from(summary.opinion.is_some()) + usize::from(summary.minority.is_some());
-        if let Some(last) = written.checked_sub(1).and_then(|at| sections.get_mut(at)) {
-            let what = if written == 1 { "Written" } else { "Both opinions were written" };
-            let failed = match (summary.failed_quotes.len(), summary.quotes.len()) {
-                (0, _) => String::new(),
-                (1, left) => format!(" 1 of its {} quotes did not verify and was left out.", left + 1),
-                (n, left) => format!(" {n} of its {} quotes did not verify and were left out.", n + left),
-            };
-            let line = format!("{what} by the rapporteur ({}).{failed}", self.rapporteur());
-            last.blocks.push(ReportBlock::Line(line));
-        }
-        if let [_, second] = sections.as_mut_slice() {
-            let line = "The sides are sides in scores alone. On a question or a finding they can be others.";
-            second.blocks.push(ReportBlock::Line(line.to_owned()));
+        let summary = &self.follow_up.summary;
+        if let Some(section) = sections.first_mut().filter(|_| summary.opinion.is_some()) {
+            let (kept, failed) = (summary.quotes.len(), summary.failed_quotes.len());
+            let line = format!("Written by the rapporteur; {kept} of its {} quotes verify.", kept + failed);
+            section.blocks.push(ReportBlock::Line(line));
         }
         sections
     }
 
-    /// The model that spoke for the rapporteur, and the judges that it also spoke for.
-    fn rapporteur(&self) -> String {
-        let spoke = self.log.debate.spoke(RAPPORTEUR);
-        let is_shared = |judge: &&PanelJudge<'_>| {
-            self.log.debate.spoke(judge.id).iter().any(|model| spoke.contains(model))
-        };
-        let judges = self.log.judges.iter().filter(is_shared).map(|judge| format!("{}'s", judge.id));
-        match judges.collect::<Vec<_>>().as_slice() {
-            [] => spoke.join(", "),
-            judges => format!("{}, also {} model", spoke.join(", "), joined(judges)),
-        }
-    }
-
     fn attention(&self) -> Option<ReportSection> {
-        let items = self.verdict.user_attention_needed.iter();
-        let groups: Vec<ReportBlock> = items.map(|item| self.attention_group(item)).collect();
+        let items = self.follow_up.attention_items();
+        let groups: Vec<ReportBlock> = items.iter().map(attention_group).collect();
         let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
         (!section.blocks.is_empty()).then_some(section)
     }
 
-    /// The views of the sides: on a critical finding or a point the sides on that, else those of the scores.
-    fn attention_group(&self, item: &AttentionItem) -> ReportBlock {
-        let mut pairs: Vec<(String, String)> = Vec::new();
-        let mut pair = |name: &str, text: &str| {
-            if !text.trim().is_empty() && text != item.issue {
-                pairs.push((name.to_owned(), text.to_owned()));
-            }
-        };
-        let findings = self.verdict.critical_findings.iter().filter(|finding| self.is_about(item, finding));
-        let other_sides: Vec<String> = item.views.iter().filter_map(JudgeView::other_side).collect();
-        match (findings.collect::<Vec<_>>().as_slice(), &item.majority_view, &item.minority_view) {
-            ([finding], ..) => {
-                for (stand, judges) in finding.sides(&self.log.judges) {
-                    pair(&capitalized(stand), &side_words(stand, &judges, item));
-                }
-            }
-            ([], Some(majority), Some(minority)) if other_sides.is_empty() => {
-                pair("Majority", majority);
-                pair("Minority", minority);
-            }
-            _ => item.views.iter().for_each(|view| pair(&view.judge_id, &view.view)),
-        }
-        if let ([_], [other_side]) = (item.views.as_slice(), other_sides.as_slice()) {
-            pair("Other side", other_side);
-        }
-        pair("At stake", item.stakes.as_deref().unwrap_or_default());
-        pair("Suggested", item.recommendation.as_deref().unwrap_or_default());
-        if pairs.is_empty() {
-            pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
-        }
-        // The issue of a finding begins with its id.
-        let ids: Vec<&str> = item.ids.iter().map(String::as_str).collect();
-        let ids: Vec<&str> =
-            ids.into_iter().filter(|id| !item.issue.starts_with(&format!("[{id}]"))).collect();
-        let badges = if ids.is_empty() { Vec::new() } else { vec![ids.join(", ")] };
-        ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
-    }
-
-    /// Whether an item is about a critical finding, or about a dispute whether it is critical.
-    fn is_about(&self, item: &AttentionItem, finding: &CriticalFindingRecord) -> bool {
-        let disputes = self.verdict.disputes.iter().filter(|dispute| item.ids.contains(&dispute.dispute_id));
-        let about: Vec<&String> = disputes.filter_map(|dispute| dispute.about.as_ref()).collect();
-        finding.ids().any(|id| item.ids.contains(id) || about.contains(&id))
-    }
-
     fn recommendations(&self) -> Option<ReportSection> {
-        let items = self.verdict.recommendations.iter().map(|advice| {
-            let by = advice.made_by.iter().map(|judge| self.maker(judge, advice));
-            let by = by.collect::<Vec<_>>().join(", ");
-            let fixes = match advice.finding_ids.join(", ") {
-                ids if ids.is_empty() => String::new(),
-                ids => format!(" For {ids}."),
-            };
-            let mut note = vec![format!("{by}.{fixes}")];
+        let items = self.follow_up.recommendations();
+        let items = items.iter().map(|advice| {
+            let mut note = vec![format!("{}.", advice.made_as.join(", "))];
+            if !advice.finding_ids.is_empty() {
+                note.push(format!("For {}.", advice.finding_ids.join(", ")));
+            }
             note.extend(Some(sentence(&advice.rationale)).filter(|why| !why.is_empty()));
             let others = advice.merged_from.iter().filter(|own| !is_same_text(&own.view, &advice.action));
-            note.extend(others.map(|own| format!("{} puts it so: {}", own.judge_id, sentence(&own.view))));
+            note.extend(others.map(|own| format!("{}: {}", own.judge_id, sentence(&own.view))));
             ReportItem {
-                who: Some(advice.priority.as_str().to_owned()),
+                who: Some(wire_name(advice.priority)),
                 text: advice.action.clone(),
                 note: Some(note.join(" ")),
             }
@@ -422,189 +283,77 @@ impl PanelReport<'_> {
         section("Recommendations", items.collect())
     }
 
-    /// A judge who makes a recommendation, with its own priority where the list shows a higher one.
-    fn maker(&self, judge: &str, shown: &PanelRecommendation) -> String {
-        let own = self.log.judges.iter().filter(|other| other.id == judge);
-        let own = own.flat_map(|judge| judge.recommendations());
-        let own = own.filter(|advice| advice.id.as_ref().is_some_and(|id| shown.ids.contains(id)));
-        match own.map(|advice| advice.priority).min() {
-            Some(own) if own != shown.priority => format!("{judge} ({})", own.as_str()),
-            _ => judge.to_owned(),
-        }
-    }
-
-    /// The scores by judge and round, and how far they are apart after each round.
+    /// The scores in the end. One row for each dimension, so that seven judges fit.
     fn scores(&self) -> Option<ReportSection> {
-        let judges = &self.verdict.judges;
-        let rounds = judges.iter().map(|judge| judge.scores.len()).max()?;
-        let has_sides = judges.iter().any(|judge| self.side(&judge.judge_id).is_some());
-        let mut head = vec!["Judge".to_owned(), "Stance".into()];
-        head.extend((1..=rounds).map(|round| format!("Round {round}")));
-        head.push("Weighted".into());
-        head.extend(has_sides.then(|| "Side".to_owned()));
-        let mut rows = vec![head];
-        for judge in judges {
-            let mut row = vec![judge.judge_id.clone(), judge.stance.as_str().to_owned()];
-            row.extend((1..).zip(&judge.scores).map(|(round, score)| {
-                let note = if judge.carried.contains(&round) { " (absent)" } else { "" };
-                format!("{}{note}", figure(*score))
-            }));
-            row.push(wording::score(judge.weighted));
-            row.extend(has_sides.then(|| self.side(&judge.judge_id).unwrap_or_default().to_owned()));
-            rows.push(row);
-        }
-        let ranges: Vec<f64> = self.verdict.debate_metrics.rounds.values().map(|round| round.range).collect();
-        let (ranges, needed) =
-            (verdict::scores_written(&ranges), figure(self.verdict.thresholds.consensus_range));
-        let line = format!("Apart after each round: {ranges}. Consensus needs {needed} or less.");
-        let blocks = vec![ReportBlock::Table(rows), ReportBlock::Line(line)];
-        Some(ReportSection::new(SectionKind::Part, "Scores", blocks))
-    }
-
-    fn side(&self, judge: &str) -> Option<&'static str> {
-        match &self.verdict.decision {
-            VerdictDecision::Majority(verdict) if verdict.majority_judges.iter().any(|id| id == judge) => {
-                Some("majority")
-            }
-            VerdictDecision::Majority(_) => Some("minority"),
-            VerdictDecision::Consensus(_) | VerdictDecision::NoMajority(_) | VerdictDecision::None(_) => None,
-        }
-    }
-
-    /// What was in dispute, what is open and what was resolved.
-    fn disputes(&self) -> Option<ReportSection> {
-        section("Disputes", self.verdict.disputes.iter().map(|dispute| self.dispute_item(dispute)).collect())
-    }
-
-    fn dispute_item(&self, dispute: &DisputeRecord) -> ReportItem {
-        let rounds = wording::rounds(&dispute.open_after_rounds);
-        let state = match dispute.state {
-            DisputeState::Open => "Open at the end",
-            DisputeState::Resolved => "Resolved",
+        let (log, standings) = (self.log, self.log.last_standings());
+        let row = |name: &str, score: &dyn Fn(&JudgeStanding) -> Option<f64>| -> Vec<String> {
+            let scores: Vec<f64> = standings.iter().filter_map(score).collect();
+            let (average, gap) = (wording::score(mean(&scores)), figure(range(&scores)));
+            std::iter::once(name.to_owned())
+                .chain(scores.into_iter().map(figure))
+                .chain([average, gap])
+                .collect()
         };
-        let known = self.log.disputes.iter().find(|known| known.id == dispute.dispute_id);
-        let about = dispute.about.as_deref().unwrap_or_default();
-        let mut note = vec![format!("{state}; it was open after {rounds}.")];
-        let critical = self.verdict.critical_findings.iter();
-        let critical = critical.filter(|_| dispute.state == DisputeState::Resolved);
-        let critical = critical.filter(|finding| finding.ids().any(|id| Some(id) == dispute.about.as_ref()));
-        note.extend(critical.flat_map(|finding| finding.moves(self.log, &format!("[{about}]"))));
-        let text = match known.map(|known| (known, &known.topic)) {
-            Some((_, DisputeTopic::Dimension(_))) => format!("The score of {}", spoken(&dispute.topic)),
-            Some((known, DisputeTopic::Finding(_))) => {
-                // The positions decide whether it is open. The judges may put it in other words.
-                note.extend(known.last_entries().iter().map(|entry| {
-                    let who = self.log.ids(&[entry.place]).join("");
-                    format!("{who} puts it so: {}", sentence(&entry.topic))
-                }));
-                format!("Whether [{about}] is critical")
-            }
-            Some((_, DisputeTopic::Point(_))) | None => {
-                let about = if about.is_empty() { String::new() } else { format!(" about [{about}]") };
-                note.push(format!("Raised by {}{about}.", dispute.raised_by.join(", ")));
-                dispute.topic.clone()
-            }
-        };
-        note.extend(known.into_iter().flat_map(|known| self.settlement(known)));
-        let same = dispute.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
-        ReportItem { who: Some(format!("[{}{same}]", dispute.dispute_id)), text, note: Some(note.join(" ")) }
-    }
-
-    /// Who gave up a side of a point, and which scores of a dimension moved until it was settled.
-    fn settlement(&self, dispute: &PanelDispute) -> Vec<String> {
-        // Only positions settle whether a finding is critical.
-        let is_finding = matches!(dispute.topic, DisputeTopic::Finding(_));
-        let given_up = dispute.given_up.iter().map(|(place, round, words)| {
-            let who = self.log.ids(&[*place]).join("");
-            let told = match (is_finding, words.is_empty()) {
-                (true, true) => format!("{who} concedes it in round {round}"),
-                (true, false) => format!("{who} concedes in round {round}: {words}"),
-                (false, true) => format!("{who} gave up its side in round {round}"),
-                (false, false) => format!("{who} gave up its side in round {round} and concedes: {words}"),
-            };
-            sentence(&told)
-        });
-        let mut told: Vec<String> = given_up.collect();
-        let DisputeTopic::Dimension(at) = dispute.topic else { return told };
-        let was_open = |(_, open): &(_, &bool)| **open && dispute.is_resolved();
-        let rounds = self.log.rounds.iter().zip(self.log.rounds.iter().skip(1));
-        for ((before, after), _) in rounds.zip(&dispute.open_after).filter(was_open) {
-            for (judge, (then, now)) in
-                self.log.judges.iter().zip(before.standings.iter().zip(&after.standings))
-            {
-                let scores =
-                    then.dimensions.get(at).zip(now.dimensions.get(at)).filter(|(then, now)| then != now);
-                told.extend(scores.map(|(then, now)| {
-                    let [then, now] = [then, now].map(|score| figure(*score));
-                    format!("{} went from {then} to {now} in round {}.", judge.id, after.number)
-                }));
-            }
-        }
-        told
-    }
-
-    /// The dimensions by judge. One row for each dimension, so that seven judges fit.
-    fn dimensions(&self) -> Option<ReportSection> {
-        let judges = &self.verdict.judges;
-        let mut head = vec!["Dimension".to_owned()];
-        head.extend(judges.iter().map(|judge| judge.judge_id.replace("judge-", "J")));
+        let mut head = vec!["Score".to_owned()];
+        head.extend(log.judges.iter().map(|judge| judge.id.replace("judge-", "J")));
         head.extend(["Avg".to_owned(), "Gap".to_owned()]);
-        let mut rows = vec![head];
-        for (key, agreement) in &self.verdict.dimension_consensus {
-            let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
-            let scores = scores.map(|score| score.map(figure).unwrap_or_default());
-            let figures = [wording::score(agreement.average), figure(agreement.range)];
-            rows.push(std::iter::once(spoken(key)).chain(scores).chain(figures).collect());
+        let mut rows = vec![head, row("overall", &|standing| Some(standing.score))];
+        for (place, key) in log.rubric.keys().enumerate() {
+            rows.push(row(&spoken(key), &|standing| standing.dimensions.get(place).copied()));
         }
-        let weights = self.verdict.rubric.iter().map(|d| format!("{} {}", spoken(&d.key), d.weight));
-        let needed = figure(self.verdict.thresholds.dimension_range);
-        let line = format!(
-            "Consensus needs {needed} or less apart. Weights: {}.",
-            weights.collect::<Vec<_>>().join(", ")
-        );
+        rows.push(row("weighted", &|standing| Some(log.rubric.weighted(&standing.dimensions))));
+        let weights = log.rubric.dimensions.iter().map(|d| format!("{} {}", spoken(&d.key), d.weight));
+        let line = format!("Weights: {}.", weights.collect::<Vec<_>>().join(", "));
         let blocks = vec![ReportBlock::Table(rows), ReportBlock::Line(line)];
-        (!judges.is_empty()).then(|| ReportSection::new(SectionKind::Part, "By dimension", blocks).folded())
+        (!standings.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Scores", blocks))
     }
 
-    /// Whose score changed, by how much and why. The full report of a debate that is over has the changes among its evidence.
-    fn score_changes(&self) -> Option<ReportSection> {
-        let mut items = Vec::new();
-        for (name, round) in &self.verdict.debate_metrics.rounds {
-            items.extend(round.score_changes.iter().flatten().map(|change| ReportItem {
-                who: Some(change.judge.clone()),
-                text: format!("{:+?} in {}: {}", change.delta, spoken(name), change.reason),
-                note: None,
-            }));
-        }
-        let is_over = self.log.debate.outcome.is_some();
-        let shown = if is_over { ReportLength::Short } else { ReportLength::Any };
-        section("Whose score changed", items).map(|section| section.only(shown))
+    fn disputes(&self) -> Option<ReportSection> {
+        section(
+            "Disputes",
+            disputes::listed(self.log).into_iter().map(|dispute| self.dispute_item(dispute)).collect(),
+        )
     }
 
-    fn metrics(&self) -> ReportSection {
-        let metrics = &self.verdict.debate_metrics;
-        let evolution = &metrics.position_evolution;
-        let usd = metrics.cost.estimated_usd;
-        let usd = usd.map_or("price unknown".to_owned(), |usd| format!("{} in all", dollars(usd)));
-        let line = format!(
-            "In the end {} resolved and {} open; {}, {usd}.",
-            counted(evolution.disputes_resolved as u64, "dispute"),
-            evolution.disputes_remaining,
-            counted(metrics.cost.judge_calls as u64, "judge call")
-        );
-        ReportSection::new(SectionKind::Part, "The debate in figures", vec![ReportBlock::Line(line)])
+    /// What judges say of a dispute that is open stands in what needs attention.
+    fn dispute_item(&self, dispute: &PanelDispute) -> ReportItem {
+        let rounds = self.log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
+        let rounds: Vec<u32> = rounds.map(|(round, _)| round.number).collect();
+        let state = if dispute.is_open() { "Open" } else { "Resolved" };
+        let mut note = vec![format!("{state} in the end; open after {}.", wording::rounds(&rounds))];
+        let text = match &dispute.topic {
+            DisputeTopic::Dimension(_) => format!("The score of {}", spoken(&dispute.text)),
+            DisputeTopic::Finding(at) => {
+                let id = self.log.findings.get(*at).map_or("", |finding| &finding.id);
+                format!("Whether [{id}] is critical")
+            }
+            DisputeTopic::Point(about) => {
+                note.extend(about.iter().map(|id| format!("About [{id}].")));
+                note.extend(dispute.given_up.iter().map(|(place, round, words)| {
+                    let who = self.log.ids(&[*place]).join("");
+                    sentence(&format!("{who} concedes in round {round}: {words}"))
+                }));
+                dispute.text.clone()
+            }
+        };
+        let ids: Vec<&str> = dispute.ids().map(String::as_str).collect();
+        ReportItem { who: Some(format!("[{}]", ids.join(", "))), text, note: Some(note.join(" ")) }
     }
 
     /// The verdict for a pipeline.
     fn gate(&self, fail_on: PanelFailOn) -> GateReport {
-        let status = self.verdict.status.filter(|_| self.decision != PanelDecision::None);
+        let status = self.verdict.status;
         let ruling = match status {
             None => GateRuling::Missing,
-            Some(_) if !closing::passes(&self.verdict, &self.decision, fail_on) => GateRuling::Blocked,
+            Some(_) if !closing::passes(&self.verdict, &self.follow_up.decision, fail_on) => {
+                GateRuling::Blocked
+            }
             Some(PanelStatus::Green) => GateRuling::Passed,
             Some(PanelStatus::Yellow | PanelStatus::Red) => GateRuling::Warned,
         };
         let findings = self.verdict.critical_findings.iter().map(|finding| self.gate_finding(finding));
+        let judges = self.log.judges.iter().zip(self.log.last_standings());
+        let round = u8::try_from(self.log.counted_rounds().count()).ok();
         GateReport {
             ruling,
             verdict: status.map(|_| self.status().2.to_owned()),
@@ -613,7 +362,7 @@ impl PanelReport<'_> {
             path: self.log.packet.paths().next().map(str::to_owned),
             fails_on_warn: fail_on == PanelFailOn::Yellow,
             footer: None,
-            judges: self.verdict.judges.iter().map(gate_judge).collect(),
+            judges: judges.map(|(judge, standing)| gate_judge(judge, standing, round)).collect(),
             findings: findings.collect(),
         }
     }
@@ -623,8 +372,8 @@ impl PanelReport<'_> {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let judges = self.log.judges.iter().map(|judge| judge.id);
         let behind = judges.filter(|id| finding.raised_by.iter().chain(&finding.held_by).any(|by| by == id));
-        let mut remarks = vec![format!("{}.", self.state(finding))];
-        remarks.extend(finding.moves(self.log, "it"));
+        let mut remarks = vec![self.state(finding)];
+        remarks.extend(finding.positions.iter().map(FindingPositionRecord::told));
         GateFinding {
             severity: if finding.state.is_held() { GateSeverity::Critical } else { GateSeverity::Minor },
             description: sentence(&finding.finding),
@@ -644,16 +393,39 @@ impl PanelReport<'_> {
     }
 }
 
-fn gate_judge(judge: &JudgeResult) -> GateJudge {
+fn attention_group(item: &AttentionItem) -> ReportBlock {
+    let mut pairs: Vec<(String, &str)> =
+        item.views.iter().map(|view| (view.judge_id.clone(), view.view.as_str())).collect();
+    if let [JudgeView { judge_id, opposing_view: Some(other), .. }] = item.views.as_slice() {
+        pairs.push((format!("Other side, as {judge_id} puts it"), other));
+    }
+    pairs.push(("At stake".to_owned(), item.stakes.as_deref().unwrap_or_default()));
+    pairs.push(("Suggested".to_owned(), item.recommendation.as_deref().unwrap_or_default()));
+    pairs.retain(|(_, text)| !text.trim().is_empty() && *text != item.issue);
+    let asked_by = item.raised_by.join(", ");
+    if pairs.is_empty() {
+        pairs.push(("Asked by".to_owned(), &asked_by));
+    }
+    let pairs = pairs.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
+    // The issue of a finding begins with its id.
+    let ids = item.ids.iter().filter(|id| !item.issue.starts_with(&format!("[{id}]")));
+    let badges = match ids.map(String::as_str).collect::<Vec<_>>().join(", ") {
+        ids if ids.is_empty() => Vec::new(),
+        ids => vec![ids],
+    };
+    ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
+}
+
+fn gate_judge(judge: &PanelJudge<'_>, standing: &JudgeStanding, round: Option<u8>) -> GateJudge {
     GateJudge {
-        name: format!("{} ({})", judge.judge_id, judge.stance.as_str()),
-        seat: judge.judge_id.clone(),
+        name: format!("{} ({})", judge.id, wire_name(judge.stance)),
+        seat: judge.id.to_owned(),
         vendor: judge.model.split_once('/').map(|(vendor, _)| vendor.to_owned()),
-        verdict: Some(figure(judge.score)),
+        verdict: Some(figure(standing.score)),
         confidence: None,
         key_insight: None,
         recommendation: None,
-        round: u8::try_from(judge.scores.len()).ok(),
+        round,
         findings: Vec::new(),
         notes: Vec::new(),
         absence: None,
@@ -665,22 +437,6 @@ pub(super) fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSecti
     let is_empty = items.is_empty();
     let section = ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
     (!is_empty).then_some(section)
-}
-
-/// What the judges who think the same of a finding say. Their words need not repeat what that is.
-fn side_words(stand: &str, judges: &[&str], item: &AttentionItem) -> String {
-    let views = item.views.iter().filter(|view| judges.contains(&view.judge_id.as_str()));
-    let (silent, speaking): (Vec<_>, Vec<_>) = views.partition(|view| view.view == stand);
-    let said = speaking.iter().map(|view| {
-        let words = view.view.strip_prefix(&format!("{stand}. ")).unwrap_or(&view.view);
-        (view.judge_id.as_str(), words)
-    });
-    let silent = silent.iter().map(|view| view.judge_id.as_str()).collect::<Vec<_>>().join(", ");
-    match in_turn(said) {
-        None => silent,
-        Some(said) if silent.is_empty() => said,
-        Some(said) => format!("{said} Also {silent}."),
-    }
 }
 
 /// A table for each round that is over.
@@ -709,37 +465,16 @@ fn round_title(round: &PanelRound) -> String {
 }
 
 fn round_rows(log: &PanelLog<'_>, round: &PanelRound) -> Vec<Vec<String>> {
-    let mut head = vec!["Judge".to_owned(), "Stance".into(), "Score".into()];
-    head.extend(column_heads(log.rubric.keys().collect()));
-    let mut rows = vec![head];
+    let mut rows = vec![["Judge", "Stance", "Score", "Weighted"].map(str::to_owned).to_vec()];
     for (place, (judge, standing)) in log.judges.iter().zip(&round.standings).enumerate() {
         let change = log.score_change(place, round.number);
         let change = change.map_or(String::new(), |change| format!(" ({change:+?})"));
         let absent = if standing.present { "" } else { " (carried)" };
         let score = format!("{}{change}{absent}", figure(standing.score));
-        let mut row = vec![judge.id.to_owned(), judge.stance.as_str().to_owned(), score];
-        row.extend(standing.dimensions.iter().copied().map(figure));
-        rows.push(row);
+        let weighted = figure(log.rubric.weighted(&standing.dimensions));
+        rows.push(vec![judge.id.to_owned(), wire_name(judge.stance), score, weighted]);
     }
-    let mut last = vec!["range".to_owned(), String::new(), figure(round.check.range)];
-    last.extend(round.check.dimensions.iter().copied().map(figure));
-    rows.push(last);
     rows
-}
-
-/// The heads of narrow columns: the first word of each dimension, where that tells them apart.
-fn column_heads(keys: Vec<&str>) -> Vec<String> {
-    const HEAD_CHARS_MAX: usize = 8;
-    let short = |key: &&str| {
-        let word = key.split('_').next().unwrap_or(key);
-        match word.chars().count() {
-            0..=HEAD_CHARS_MAX => word.to_owned(),
-            _ => format!("{}.", word.chars().take(HEAD_CHARS_MAX - 2).collect::<String>()),
-        }
-    };
-    let heads: Vec<String> = keys.iter().map(short).collect();
-    let distinct: BTreeSet<&String> = heads.iter().collect();
-    if distinct.len() == heads.len() { heads } else { keys.into_iter().map(spoken).collect() }
 }
 
 /// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields.
@@ -754,7 +489,7 @@ fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
     for round in &log.rounds {
         for judge in &log.judges {
             if let Some(body) = statement_record(log, judge, round)? {
-                records.push(record(format!("round-{}-{}", round.number, judge.id), Value::Object(body)));
+                records.push(record(format!("round-{}-{}", round.number, judge.id), body));
             }
         }
     }
@@ -771,85 +506,75 @@ fn statement_record(
     log: &PanelLog<'_>,
     judge: &PanelJudge<'_>,
     round: &PanelRound,
-) -> Result<Option<Map<String, Value>>, Corrupt> {
-    let Some(said) = judge.said(round.phase) else { return Ok(None) };
-    let mut words = log.fields(&said)?;
+) -> Result<Option<Value>, Corrupt> {
+    let Some(mut words) = log.statement(judge, round.phase)? else { return Ok(None) };
     words.shift_remove("score_changed");
-    let stance = matches!(said, JudgeStatement::Position(_)).then(|| judge.stance.as_str().into());
-    let is_final = matches!(said, JudgeStatement::Final(_)).then_some(true.into());
-    let score_changed = match &said {
-        JudgeStatement::Rebuttal(said) => Some(said.is_changed().into()),
-        JudgeStatement::Position(_) | JudgeStatement::Final(_) => None,
-    };
+    let (judge_id, number) = (judge.id, round.number);
     let timestamp = timestamps::later(&log.debate.brief.created_at, round.ended_at_ms);
-    let known = [
-        ("judge_id", Some(judge.id.into())),
-        ("stance", stance),
-        ("round", Some(round.number.into())),
-        ("is_final", is_final),
-        ("timestamp", Some(timestamp.into())),
-        ("score_changed", score_changed),
-    ];
-    let known =
-        known.into_iter().filter_map(|(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?)));
-    Ok(Some(known.chain(words).collect()))
+    let mut record = match round.phase {
+        PanelPhase::Position => {
+            json!({"judge_id": judge_id, "stance": judge.stance, "round": number, "timestamp": timestamp})
+        }
+        PanelPhase::Rebuttal => {
+            let score_changed = judge.rebuttal.as_ref().map(RebuttalStatement::is_changed);
+            json!({"judge_id": judge_id, "round": number, "timestamp": timestamp, "score_changed": score_changed})
+        }
+        PanelPhase::Final | PanelPhase::Summary => {
+            json!({"judge_id": judge_id, "round": number, "is_final": true, "timestamp": timestamp})
+        }
+    };
+    record.as_object_mut().into_iter().for_each(|record| record.extend(std::mem::take(&mut words)));
+    Ok(Some(record))
 }
 
 impl PanelLog<'_> {
     /// What can be cited by an id: every finding, claim and recommendation, as its judge's reply has it, and points without an id whose evidence does not verify.
     pub(super) fn citable(&self) -> Vec<CitableText> {
-        let citable = |id: &str, seat: &str, phase: PanelPhase, text: &str, remark| CitableText {
-            id: id.to_owned(),
-            seat: seat.to_owned(),
-            round: phase.round(),
-            text: text.to_owned(),
-            remark,
-        };
-        let evidence = |unverified: Option<bool>| (unverified == Some(true)).then_some("evidence unverified");
-        let [first, second, last] = [PanelPhase::Position, PanelPhase::Rebuttal, PanelPhase::Final];
         let mut texts = Vec::new();
         for judge in &self.judges {
-            let raised = judge.statement.critical_findings.iter().map(|raised| (first, raised));
-            let later = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
-            texts.extend(raised.chain(later.map(|raised| (second, raised))).filter_map(|(phase, raised)| {
-                Some(citable(
-                    raised.id.as_ref()?,
-                    judge.id,
-                    phase,
-                    &raised.finding,
-                    evidence(raised.unverified),
-                ))
-            }));
-            texts.extend(judge.statement.key_claims.iter().filter_map(|claim| {
-                Some(citable(claim.id.as_ref()?, judge.id, first, &claim.claim, evidence(claim.unverified)))
-            }));
-            let later = judge.last.iter().flat_map(|said| &said.recommendations).map(|advice| (last, advice));
-            let advice = judge.statement.recommendations.iter().map(|advice| (first, advice)).chain(later);
-            texts.extend(advice.filter_map(|(phase, advice)| {
-                Some(citable(advice.id.as_ref()?, judge.id, phase, &advice.action, None))
-            }));
+            let mut add = |id: Option<&str>, round: u32, text: &str, unverified: Option<bool>| {
+                texts.push(CitableText {
+                    id: id.unwrap_or_default().to_owned(),
+                    seat: judge.id.to_owned(),
+                    round,
+                    text: text.to_owned(),
+                    remark: unverified.map(|_| "evidence unverified"),
+                });
+            };
+            for (round, raised) in judge.raised() {
+                add(raised.id.as_deref(), round, &raised.finding, raised.unverified);
+            }
+            for claim in &judge.statement.key_claims {
+                add(claim.id.as_deref(), 1, &claim.claim, claim.unverified);
+            }
+            for advice in &judge.statement.recommendations {
+                add(advice.id.as_deref(), 1, &advice.action, None);
+            }
+            for advice in judge.last.iter().flat_map(|said| &said.recommendations) {
+                add(advice.id.as_deref(), 3, &advice.action, None);
+            }
             let rejected = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
-            let rejected = rejected.map(|point| (second, &point.on_point, point.unverified));
+            for point in rejected.filter(|point| point.unverified.is_some()) {
+                add(None, 2, &point.on_point, point.unverified);
+            }
             let maintained = judge.last.iter().flat_map(|said| &said.key_points_maintained);
-            let maintained = maintained.map(|point| (last, &point.point, point.unverified));
-            let unverified = rejected.chain(maintained).filter(|(.., unverified)| unverified.is_some());
-            texts.extend(
-                unverified.map(|(phase, text, mark)| citable("", judge.id, phase, text, evidence(mark))),
-            );
+            for point in maintained.filter(|point| point.unverified.is_some()) {
+                add(None, 3, &point.point, point.unverified);
+            }
         }
         texts
     }
+}
 
+impl PanelFollowUp<'_> {
     /// The rapporteur's quotes that are not in what their judges say.
-    pub(super) fn failed_quotes(&self, decision: &PanelDecision) -> Vec<CitableText> {
-        let summary = follow_up::verified_summary(self, decision).unwrap_or_default();
-        let quotes = summary.failed_quotes.into_iter().map(|quote| CitableText {
+    fn failed_quotes(&self) -> impl Iterator<Item = CitableText> {
+        self.summary.failed_quotes.iter().map(|quote| CitableText {
             id: String::new(),
             seat: RAPPORTEUR.to_owned(),
-            round: self.rounds.last().map_or(0, |round| round.number),
-            text: quote.quote,
+            round: self.log.rounds.last().map_or(0, |round| round.number),
+            text: quote.quote.clone(),
             remark: Some("does not verify"),
-        });
-        quotes.collect()
+        })
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Rubric {
 
 /// Something that is scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RubricDimension {
+pub(super) struct RubricDimension {
     /// In snake_case, the same in every JSON and YAML.
     #[serde(rename = "name")]
     pub key: String,

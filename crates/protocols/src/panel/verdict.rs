@@ -1,55 +1,29 @@
 //! The verdict: the seed's record for consensus or majority, composed from the judges' own words and scores.
 
-use agon_core::timestamps;
-use indexmap::IndexMap;
+use agon_core::{Corrupt, timestamps};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
-use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
-use super::findings::{self, CriticalFindingRecord, PointStands};
-use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
-use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
-use super::rubric::RubricDimension;
-use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded};
+use super::disputes::{self, DisputeTopic, PanelDispute, PositionEvolution};
+use super::findings::{CriticalFindingRecord, PointStands};
+use super::follow_up::{self, PanelFollowUp};
+use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
+use super::replies::{ConfidenceLevel, FindingSeverity, set};
+use super::{PanelPhase, PanelStatus, figure, rounded, wire_name};
 use crate::participation::answered_calls;
 
-/// The verdict of `panel`, as the outcome carries it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What a report says of a verdict, and what another protocol reads of one. Its record in the outcome has more: see [`record`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct PanelVerdict {
     /// The seed's fields for its kind.
     #[serde(flatten)]
     pub decision: VerdictDecision,
-    /// Who wrote the opinions: the rapporteur, or the judges themselves. Null without a verdict.
-    pub opinions_by: Option<OpinionAuthor>,
-    /// The judges' words that the rapporteur's opinions rest on.
-    pub opinion_quotes: Vec<JudgeQuote>,
-    pub user_attention_needed: Vec<AttentionItem>,
-    pub recommendations: Vec<PanelRecommendation>,
-    /// What was judged.
-    pub feature: String,
-    /// What the person wants to know, where they asked a question of their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
     /// Null without a verdict, like the score. Never GREEN with a critical finding that anybody holds.
     pub status: Option<PanelStatus>,
     /// The mean of the judges' weighted dimension scores.
     pub weighted_score: Option<f64>,
-    pub bands: ScoreBands,
-    pub thresholds: ConsensusThresholds,
-    pub judges: Vec<JudgeResult>,
     pub critical_findings: Vec<CriticalFindingRecord>,
-    pub disputes: Vec<DisputeRecord>,
-    /// By dimension, in the rubric's order.
-    pub dimension_consensus: IndexMap<String, DimensionAgreement>,
-    /// "A conclusion all judges agree on": critical findings that all hold.
-    pub convergent_findings: Vec<PanelFinding>,
-    /// "A conclusion where judges disagree": what is open in the end.
-    pub divergent_findings: Vec<PanelFinding>,
-    /// Findings below CRITICAL, with the judges who raised them.
-    pub other_findings: Vec<PanelFinding>,
-    pub rubric: Vec<RubricDimension>,
-    pub debate_metrics: PanelMetrics,
 }
 
 /// The fields that differ between the kinds of verdict, in the seed's order.
@@ -105,7 +79,7 @@ pub struct UndecidedVerdict {
     pub score_range: [f64; 2],
     pub confidence: ConfidenceLevel,
     pub balanced_assessment: String,
-    pub positions: Vec<JudgePosition>,
+    pub positions: Vec<Value>,
 }
 
 /// The same fields without a value, so that readers find them.
@@ -115,70 +89,6 @@ pub struct MissingVerdict {
     pub rounds_completed: u32,
     pub consensus_reached: bool,
     pub confidence: Option<ConfidenceLevel>,
-}
-
-/// Who wrote the opinions of a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OpinionAuthor {
-    /// The rapporteur, with quotes that verify.
-    Rapporteur,
-    /// The judges: their own last statements.
-    Judges,
-}
-
-/// What consensus needs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ConsensusThresholds {
-    pub consensus_range: f64,
-    pub dimension_range: f64,
-}
-
-/// A judge with its scores.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JudgeResult {
-    pub judge_id: String,
-    pub stance: JudgeStance,
-    pub model: String,
-    pub score: f64,
-    /// The overall score after each round.
-    pub scores: Vec<f64>,
-    pub dimension_scores: IndexMap<String, f64>,
-    pub dimension_scores_by_round: Vec<RoundDimensionScores>,
-    /// What the dimension scores weigh to.
-    pub weighted: f64,
-    /// The rounds in which the judge was absent and its last scores count.
-    pub carried: Vec<u32>,
-    /// Its last assessment.
-    pub position: String,
-    /// What it last answered to the person's question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer_to_question: Option<String>,
-}
-
-/// A judge's dimension scores after a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RoundDimensionScores {
-    pub round: u32,
-    pub dimension_scores: IndexMap<String, f64>,
-    /// The dimensions whose scores are those of the round before.
-    pub carried: Vec<String>,
-}
-
-/// How far the judges agree on a dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct DimensionAgreement {
-    pub average: f64,
-    pub range: f64,
-}
-
-/// A judge's position in the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JudgePosition {
-    pub judge_id: String,
-    pub stance: JudgeStance,
-    pub score: f64,
-    pub position: String,
 }
 
 /// A finding of the verdict, with the judges whose it is.
@@ -204,12 +114,6 @@ pub struct PanelFinding {
     pub fix: String,
     #[serde(flatten)]
     pub stands: PointStands,
-}
-
-impl From<JudgeResult> for JudgePosition {
-    fn from(JudgeResult { judge_id, stance, score, position, .. }: JudgeResult) -> Self {
-        Self { judge_id, stance, score, position }
-    }
 }
 
 impl PanelFinding {
@@ -247,66 +151,71 @@ impl PanelVerdict {
 }
 
 /// The verdict that follows from a decision.
-pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerdict {
-    let weighted = log.weighted(&log.places()).filter(|_| *decision != PanelDecision::None);
-    let summary = follow_up::verified_summary(log, decision).filter(|_| *decision != PanelDecision::None);
-    let author = match summary.as_ref().is_some_and(|summary| summary.opinion.is_some()) {
-        true => OpinionAuthor::Rapporteur,
-        false => OpinionAuthor::Judges,
-    };
-    let critical_findings = findings::finding_records(log);
-    let status = log.last().filter(|_| weighted.is_some()).map(|last| log.go_after(last).1);
-    let standings = log.last_standings();
-    let agreement = |place: usize| {
-        let scores = dimension_scores(standings, place);
-        DimensionAgreement { average: rounded(mean(&scores)), range: rounded(range(&scores)) }
-    };
-    let dimensions = log.rubric.keys().enumerate().filter(|_| !standings.is_empty());
-    let disputes = disputes::dispute_records(log);
+pub(super) fn verdict(follow_up: &PanelFollowUp<'_>) -> PanelVerdict {
+    let PanelFollowUp { log, decision, .. } = follow_up;
+    let weighted = log.weighted(&log.places()).filter(|_| decision.kind().is_some());
     PanelVerdict {
-        decision: verdict_decision(log, decision, summary.as_ref()),
-        opinions_by: (*decision != PanelDecision::None).then_some(author),
-        opinion_quotes: summary.iter().flat_map(|summary| summary.quotes.clone()).collect(),
-        user_attention_needed: match decision {
-            PanelDecision::None => Vec::new(),
-            _ => follow_up::attention_items(log, decision, summary.as_ref()),
-        },
-        recommendations: follow_up::recommendations(log, summary.as_ref()),
-        feature: log.feature(),
-        question: log.question().map(str::to_owned),
-        status,
+        decision: verdict_decision(follow_up),
+        status: log.last().filter(|_| weighted.is_some()).map(|last| log.go_after(last).1),
         weighted_score: weighted.map(rounded),
-        bands: log.bands,
-        thresholds: ConsensusThresholds {
-            consensus_range: log.options.consensus_range,
-            dimension_range: log.options.dimension_range,
-        },
-        judges: judge_results(log),
-        dimension_consensus: dimensions.map(|(place, key)| (key.to_owned(), agreement(place))).collect(),
-        convergent_findings: in_state(&critical_findings, FindingState::Adopted),
-        divergent_findings: divergent_findings(&critical_findings, &disputes),
-        other_findings: other_findings(log),
-        critical_findings,
-        disputes,
-        rubric: log.rubric.dimensions.clone(),
-        debate_metrics: metrics(log, decision),
+        critical_findings: log.critical.clone(),
     }
 }
 
-fn verdict_decision(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    summary: Option<&VerifiedSummary>,
-) -> VerdictDecision {
+/// The verdict as the outcome carries it, with the seed's fields first.
+pub(super) fn record(follow_up: &PanelFollowUp<'_>, verdict: &PanelVerdict) -> Result<Value, Corrupt> {
+    let PanelFollowUp { log, decision, summary, .. } = follow_up;
+    // The opinions are the rapporteur's, with quotes that verify, or the judges' own last statements.
+    let author = if summary.opinion.is_some() { "rapporteur" } else { "judges" };
+    let (consensus_range, dimension_range) = (log.options.consensus_range, log.options.dimension_range);
+    let standings = log.last_standings();
+    let dimensions = log.rubric.keys().enumerate().filter(|_| !standings.is_empty()).map(|(place, key)| {
+        let scores = dimension_scores(standings, place);
+        (key.to_owned(), json!({"average": rounded(mean(&scores)), "range": rounded(range(&scores))}))
+    });
+    let disputes = disputes::listed(log).into_iter().map(|dispute| disputes::record(log, dispute));
+    let mut record = serde_json::to_value(&verdict.decision)?;
+    let rest = json!({
+        "opinions_by": decision.kind().map(|_| author),
+        "opinion_quotes": summary.quotes,
+        "user_attention_needed": follow_up.attention_items(),
+        "recommendations": follow_up.recommendations(),
+        "feature": log.feature(),
+        "question": log.question(),
+        "status": verdict.status,
+        "weighted_score": verdict.weighted_score,
+        "bands": log.bands,
+        "thresholds": {"consensus_range": consensus_range, "dimension_range": dimension_range},
+        "judges": judge_results(log),
+        "critical_findings": verdict.critical_findings,
+        "disputes": disputes.collect::<Vec<_>>(),
+        // By dimension, in the rubric's order.
+        "dimension_consensus": dimensions.collect::<Map<_, _>>(),
+        // "A conclusion all judges agree on": critical findings that all hold.
+        "convergent_findings": in_state(&log.critical, FindingState::Adopted),
+        // "A conclusion where judges disagree": what is open in the end.
+        "divergent_findings": divergent_findings(log),
+        "other_findings": other_findings(log),
+        "rubric": log.rubric.dimensions,
+        "debate_metrics": metrics(log, decision),
+    });
+    if let (Value::Object(record), Value::Object(rest)) = (&mut record, rest) {
+        record.extend(rest.into_iter().filter(|(key, value)| key != "question" || !value.is_null()));
+    }
+    Ok(record)
+}
+
+fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
+    let PanelFollowUp { log, decision, summary, .. } = follow_up;
     let rounds_completed = log.rounds_completed();
     let scores = log.last_scores(&log.places());
     let score_range = || <[f64; 2]>::from(extremes(&scores));
+    let position = |(judge, score): (&PanelJudge<'_>, &f64)| json!({"judge_id": judge.id, "stance": judge.stance, "score": score, "position": judge.position()});
     let cap = confidence_cap(log);
-    let opinion = |heading: &str, places: &[usize], summed: Option<&String>| match summed {
+    let opinion = |heading: &str, places: &[usize], summed: &Option<String>| match summed {
         Some(text) => format!("{heading}\n\n{text}"),
         None => own_statements(log, heading, places),
     };
-    let first = summary.and_then(|summary| summary.opinion.as_ref());
     match decision {
         PanelDecision::Consensus => VerdictDecision::Consensus(ConsensusVerdict {
             verdict_type: VerdictKind::Consensus,
@@ -315,12 +224,11 @@ fn verdict_decision(
             consensus_score: rounded(mean(&scores)),
             score_range: score_range(),
             confidence: cap,
-            balanced_assessment: opinion("## Consensus Assessment", &log.places(), first),
+            balanced_assessment: opinion("## Consensus Assessment", &log.places(), &summary.opinion),
         }),
         PanelDecision::Majority { majority, minority } => {
             let ours = mean(&log.last_scores(majority));
             let theirs = (!minority.is_empty()).then(|| mean(&log.last_scores(minority)));
-            let second = summary.and_then(|summary| summary.minority.as_ref());
             VerdictDecision::Majority(MajorityVerdict {
                 verdict_type: VerdictKind::Majority,
                 rounds_completed,
@@ -331,8 +239,9 @@ fn verdict_decision(
                 majority_judges: log.ids(majority),
                 minority_judges: log.ids(minority),
                 confidence: cap.min(ConfidenceLevel::Medium),
-                majority_opinion: opinion("## Majority Position", majority, first),
-                minority_opinion: theirs.map(|_| opinion("## Minority Position (Dissent)", minority, second)),
+                majority_opinion: opinion("## Majority Position", majority, &summary.opinion),
+                minority_opinion: theirs
+                    .map(|_| opinion("## Minority Position (Dissent)", minority, &summary.minority)),
             })
         }
         PanelDecision::NoMajority => VerdictDecision::NoMajority(UndecidedVerdict {
@@ -341,8 +250,8 @@ fn verdict_decision(
             consensus_reached: false,
             score_range: score_range(),
             confidence: ConfidenceLevel::Low,
-            balanced_assessment: opinion("## Assessment without a Majority", &log.places(), first),
-            positions: judge_results(log).into_iter().map(JudgePosition::from).collect(),
+            balanced_assessment: opinion("## Assessment without a Majority", &log.places(), &summary.opinion),
+            positions: log.judges.iter().zip(&scores).map(position).collect(),
             scores,
         }),
         PanelDecision::None => VerdictDecision::None(MissingVerdict {
@@ -370,46 +279,47 @@ fn confidence_cap(log: &PanelLog<'_>) -> ConfidenceLevel {
 /// What the judges say in the end, marked as their own words, under the seed's heading.
 fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
     let judges = places.iter().filter_map(|place| log.judges.get(*place));
-    let said =
-        judges.map(|judge| format!("**{}** ({}):\n\n{}", judge.id, judge.stance.as_str(), judge.position()));
+    let said = judges
+        .map(|judge| format!("**{}** ({}):\n\n{}", judge.id, wire_name(judge.stance), judge.position()));
     let mark = "*The judges' own statements; no rapporteur's summary is available.*".to_owned();
     [heading.to_owned(), mark].into_iter().chain(said).collect::<Vec<_>>().join("\n\n")
 }
 
-fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
-    let Some(last) = log.last() else { return Vec::new() };
-    let judges = log.judges.iter().zip(&last.standings).enumerate();
-    judges
-        .map(|(place, (judge, standing))| {
-            let rounds = || log.rounds.iter().filter(|round| round.number <= last.number);
-            let absent = |round: &&PanelRound| round.standings.get(place).is_some_and(|s| !s.present);
-            let by_round = rounds().filter_map(|round| {
-                let carried = log.rubric.keys().filter(|key| judge.dimension(round.phase, key).is_none());
-                Some(RoundDimensionScores {
-                    round: round.number,
-                    dimension_scores: by_dimension(log, round.standings.get(place)?),
-                    carried: carried.map(str::to_owned).collect(),
-                })
-            });
-            JudgeResult {
-                judge_id: judge.id.to_owned(),
-                stance: judge.stance,
-                model: judge.model.to_owned(),
-                score: standing.score,
-                scores: rounds().filter_map(|round| Some(round.standings.get(place)?.score)).collect(),
-                dimension_scores: by_dimension(log, standing),
-                dimension_scores_by_round: by_round.collect(),
-                weighted: rounded(log.rubric.weighted(&standing.dimensions)),
-                carried: rounds().filter(absent).map(|round| round.number).collect(),
-                position: judge.position().to_owned(),
-                answer_to_question: judge.answer().map(str::to_owned),
-            }
-        })
-        .collect()
+/// The judges with their scores in the end and after each round, and with their last assessments and answers.
+fn judge_results(log: &PanelLog<'_>) -> Vec<Value> {
+    let rounds: Vec<&PanelRound> = log.counted_rounds().collect();
+    let result = |(place, (judge, last)): (usize, (&PanelJudge<'_>, &JudgeStanding))| {
+        let standings = || rounds.iter().filter_map(|round| Some((*round, round.standings.get(place)?)));
+        let by_round = standings().map(|(round, standing)| {
+            // Those of the round before count where a judge gives none.
+            let carried = log.rubric.keys().filter(|key| judge.dimension(round.phase, key).is_none());
+            json!({
+                "round": round.number,
+                "dimension_scores": by_dimension(log, standing),
+                "carried": carried.collect::<Vec<_>>(),
+            })
+        });
+        let absent = standings().filter(|(_, standing)| !standing.present);
+        let mut result = json!({
+            "judge_id": judge.id,
+            "stance": judge.stance,
+            "model": judge.model,
+            "score": last.score,
+            "scores": standings().map(|(_, standing)| standing.score).collect::<Vec<_>>(),
+            "dimension_scores": by_dimension(log, last),
+            "dimension_scores_by_round": by_round.collect::<Vec<_>>(),
+            "weighted": rounded(log.rubric.weighted(&last.dimensions)),
+            "carried": absent.map(|(round, _)| round.number).collect::<Vec<_>>(),
+            "position": judge.position(),
+        });
+        judge.answer().into_iter().for_each(|answer| set(&mut result, "answer_to_question", answer));
+        result
+    };
+    log.judges.iter().zip(log.last_standings()).enumerate().map(result).collect()
 }
 
-fn by_dimension(log: &PanelLog<'_>, standing: &JudgeStanding) -> IndexMap<String, f64> {
-    log.rubric.keys().map(str::to_owned).zip(standing.dimensions.iter().copied()).collect()
+fn by_dimension(log: &PanelLog<'_>, standing: &JudgeStanding) -> Map<String, Value> {
+    log.rubric.keys().map(str::to_owned).zip(standing.dimensions.iter().map(|score| json!(score))).collect()
 }
 
 /// The critical findings in a state, with the judges who hold them.
@@ -421,9 +331,7 @@ fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<Pane
             priority: Some(FindingSeverity::Critical),
             source_judges: match state {
                 FindingState::Adopted => vec!["all".to_owned()],
-                FindingState::Disputed | FindingState::Lowered | FindingState::Withdrawn => {
-                    finding.held_by.clone()
-                }
+                _ => finding.held_by.clone(),
             },
             action_required: true,
             id: Some(finding.finding_id.clone()),
@@ -435,32 +343,28 @@ fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<Pane
 }
 
 /// Open critical findings, and the other disputes that are open in the end.
-fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRecord]) -> Vec<PanelFinding> {
-    let is_finding = |dispute: &DisputeRecord| {
-        findings.iter().any(|finding| finding.ids().any(|id| dispute.about.as_ref() == Some(id)))
-    };
-    let open = disputes.iter().filter(|dispute| dispute.state == DisputeState::Open && !is_finding(dispute));
+fn divergent_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
+    let is_finding = |dispute: &PanelDispute| matches!(dispute.topic, DisputeTopic::Finding(_));
+    let open = log.disputes.iter().filter(|dispute| dispute.is_open() && !is_finding(dispute));
     let open = open.map(|dispute| PanelFinding {
-        finding: dispute.topic.clone(),
-        priority: None,
-        source_judges: match dispute.raised_by.as_slice() {
-            [] => vec!["all".to_owned()],
-            judges => judges.to_vec(),
+        finding: dispute.text.clone(),
+        source_judges: match log.ids(&dispute.first_raisers()) {
+            nobody if nobody.is_empty() => vec!["all".to_owned()],
+            judges => judges,
         },
-        action_required: false,
-        id: Some(dispute.dispute_id.clone()),
+        id: Some(dispute.id.clone()),
         same_as: dispute.same_as.clone(),
         ..PanelFinding::default()
     });
-    in_state(findings, FindingState::Disputed).into_iter().chain(open).collect()
+    in_state(&log.critical, FindingState::Disputed).into_iter().chain(open).collect()
 }
 
 /// Findings below CRITICAL. Equal texts, and those that judges declare the same, are one.
-fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
-    let (all, groups) = log.all_findings();
+pub(super) fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     let mut found: Vec<PanelFinding> = Vec::new();
-    for (finding, group) in all.iter().zip(groups).skip(log.findings.len()) {
-        let first = all.get(group).map(|first| first.id.clone()).filter(|first| *first != finding.id);
+    for (finding, first) in log.all_findings().skip(log.findings.len()) {
+        let first = log.all_findings().nth(first).map(|(first, _)| first.id.clone());
+        let first = first.filter(|first| *first != finding.id);
         if let Some(same) = found.iter_mut().find(|other| other.id.is_some() && other.id == first) {
             same.priority = same.priority.min(Some(finding.severity));
             if same.unverified && !finding.is_unverified {
@@ -493,106 +397,57 @@ fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     found
 }
 
-/// "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelMetrics {
-    pub feature: String,
-    pub start_time: String,
-    pub end_time: String,
-    /// By name: `round_1`.
-    pub rounds: IndexMap<String, PanelRoundMetrics>,
-    /// Over the whole debate.
-    pub position_evolution: PositionEvolution,
-    pub cost: JudgingCost,
-}
-
-/// A round in figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PanelRoundMetrics {
-    pub scores: Vec<f64>,
-    pub range: f64,
-    pub consensus_check: bool,
-    /// From round 2 on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score_changes: Option<Vec<ScoreChange>>,
-    /// From round 2 on: the judges who were absent and whose last scores count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<Vec<String>>,
-    /// Disputes as they are after this round, and the agreements of this round alone.
-    #[serde(flatten)]
-    pub evolution: PositionEvolution,
-    /// In the last round; null without a verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub final_verdict: Option<Option<VerdictKind>>,
-}
-
-/// A judge's change of score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ScoreChange {
-    pub judge: String,
-    pub delta: f64,
-    pub reason: String,
-}
-
-/// What the judging cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct JudgingCost {
-    pub judge_calls: usize,
-    /// Null where a price is unknown.
-    pub estimated_usd: Option<f64>,
-}
-
-/// The seed's metrics of a debate with this decision.
-pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelMetrics {
-    let brief = &log.debate.brief;
+/// The seed's "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
+pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> Value {
     let last = log.last().map_or(0, |round| round.number);
-    let counted = log.rounds.iter().enumerate().filter(|(_, round)| round.number <= last);
-    let rounds: IndexMap<String, PanelRoundMetrics> = counted
-        .map(|(place, round)| {
-            (format!("round_{}", round.number), round_metrics(log, place, round, decision, last))
-        })
-        .collect();
-    let last_evolution = rounds.values().next_back().map(|round| round.evolution).unwrap_or_default();
-    let agreements_formed = rounds.values().map(|round| round.evolution.agreements_formed).sum();
+    let (mut rounds, mut over_all) = (Map::new(), PositionEvolution::default());
+    for (place, round) in log.counted_rounds().enumerate() {
+        let evolution = disputes::evolution_after(log, place);
+        let agreements_formed = over_all.agreements_formed + evolution.agreements_formed;
+        over_all = PositionEvolution { agreements_formed, ..evolution };
+        let mut figures = round_metrics(log, round, evolution);
+        if round.number == last {
+            set(&mut figures, "final_verdict", json!(decision.kind()));
+        }
+        rounds.insert(format!("round_{}", round.number), figures);
+    }
     // A branch counts all calls that its figures rest on, those of its parent too. The rapporteur is no judge.
     let spent = log.debate.spent_where(|_| true);
     let judging = log.debate.turns.iter().filter(|turn| turn.phase.name != PanelPhase::Summary.as_str());
-    PanelMetrics {
-        feature: log.feature(),
-        start_time: brief.created_at.clone(),
-        end_time: timestamps::later(&brief.created_at, log.debate.at_ms),
-        rounds,
-        position_evolution: PositionEvolution { agreements_formed, ..last_evolution },
-        cost: JudgingCost {
-            judge_calls: answered_calls(judging),
-            estimated_usd: spent.usd_known.then(|| rounded(spent.usd)),
+    let created_at = &log.debate.brief.created_at;
+    json!({
+        "feature": log.feature(),
+        "start_time": created_at,
+        "end_time": timestamps::later(created_at, log.debate.at_ms),
+        "rounds": rounds,
+        "position_evolution": over_all,
+        "cost": {
+            "judge_calls": answered_calls(judging),
+            "estimated_usd": spent.usd_known.then(|| rounded(spent.usd)),
         },
-    }
+    })
 }
 
-fn round_metrics(
-    log: &PanelLog<'_>,
-    place: usize,
-    round: &PanelRound,
-    decision: &PanelDecision,
-    last: u32,
-) -> PanelRoundMetrics {
-    let judges = || log.judges.iter().enumerate();
-    let changes = judges().filter_map(|(place, judge)| {
-        let delta = log.score_change(place, round.number)?;
-        Some(ScoreChange { judge: judge.id.to_owned(), delta, reason: change_reason(judge, round.phase) })
+/// Disputes are as they are after this round, and the agreements are those of this round alone.
+fn round_metrics(log: &PanelLog<'_>, round: &PanelRound, evolution: PositionEvolution) -> Value {
+    let mut figures = json!({
+        "scores": round.scores(),
+        "range": rounded(round.check.range),
+        "consensus_check": round.check.reached,
     });
-    let absent = judges().filter(|(place, _)| round.standings.get(*place).is_some_and(|s| !s.present));
-    let is_later = round.phase != PanelPhase::Position;
-    PanelRoundMetrics {
-        scores: round.scores(),
-        range: rounded(round.check.range),
-        consensus_check: round.check.reached,
-        score_changes: is_later.then(|| changes.collect()),
-        carried: is_later.then(|| absent.map(|(_, judge)| judge.id.to_owned()).collect()),
-        evolution: disputes::evolution_after(log, place),
-        final_verdict: (round.number == last).then(|| decision.kind()),
+    if round.phase != PanelPhase::Position {
+        let judges = log.judges.iter().enumerate();
+        let changes = judges.filter_map(|(place, judge)| {
+            let delta = log.score_change(place, round.number)?;
+            Some(json!({"judge": judge.id, "delta": delta, "reason": change_reason(judge, round.phase)}))
+        });
+        set(&mut figures, "score_changes", changes.collect::<Vec<_>>());
+        set(&mut figures, "carried", round.absent(log));
     }
+    set(&mut figures, "agreements_formed", evolution.agreements_formed);
+    set(&mut figures, "disputes_resolved", evolution.disputes_resolved);
+    set(&mut figures, "disputes_remaining", evolution.disputes_remaining);
+    figures
 }
 
 /// Why a judge changed its score, in its own words. A final statement without a reason has its first concession.

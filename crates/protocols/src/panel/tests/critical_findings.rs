@@ -117,17 +117,18 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
 /// "With an open or adopted CRITICAL the status is never GREEN and the headline names it."
 #[test]
 fn the_headline_names_a_critical_finding() {
-    for (said, words) in
-        [("-aa ---", "All 3 judges hold"), ("--- ---", "1 of 3 judges (judge-1) holds"), ("w-- ---", "")]
-    {
+    for (said, words) in [
+        ("-aa ---", "Held as critical by judge-1, judge-2, judge-3: [F1] no rollback"),
+        ("--- ---", "Held as critical by judge-1: [F1] no rollback"),
+        ("w-- ---", ""),
+    ] {
         let debate = raised_debate(said);
         let view = Panel.view(&debate).unwrap();
         let (verdict, why) = (view.headline.verdict.unwrap(), view.headline.why.unwrap());
         assert_eq!(verdict == "GREEN", words.is_empty(), "{said}");
-        assert_eq!(why.contains("critical finding [F1] no rollback"), !words.is_empty(), "{why}");
+        assert_eq!(why.contains("[F1]"), !words.is_empty(), "{why}");
         assert!(why.contains(words), "{why}");
-        let blocked = "The scores would be a consensus; the open critical finding [F1] prevents it.";
-        assert_eq!(why.contains(blocked), said == "--- ---", "{why}");
+        assert_eq!(why.contains("No consensus: 1 critical finding open."), said == "--- ---", "{why}");
     }
 }
 
@@ -139,14 +140,15 @@ fn a_gate_shows_the_positions_at_the_end() {
             "-ad ---",
             agon_core::GateSeverity::Critical,
             &["judge-1", "judge-2"][..],
-            "Open: critical (judge-1, judge-2); disputed (judge-3). judge-2 adopted it in round 2.",
+            "Disputed: critical (judge-1, judge-2); disputed (judge-3). judge-2 in round 2: adopt. adopt it. judge-3 in round 2: dispute. \
+             dispute it.",
         ),
         (
             "-ad ll-",
             agon_core::GateSeverity::Minor,
             &["judge-1"],
-            "Nobody holds it any more: real, but not critical (judge-1, judge-2); disputed (judge-3). judge-1 lowered it in \
-             round 3: lower it. judge-2 adopted it in round 2 and lowered it in round 3: lower it.",
+            "Lowered: real, but not critical (judge-1, judge-2); disputed (judge-3). judge-2 in round 2: adopt. adopt it. judge-3 in \
+             round 2: dispute. dispute it. judge-1 in round 3: lower. lower it. judge-2 in round 3: lower. lower it.",
         ),
     ] {
         let gate = Panel.view(&raised_debate(said)).unwrap().gate.unwrap();
@@ -157,9 +159,9 @@ fn a_gate_shows_the_positions_at_the_end() {
             (finding.judges.as_slice(), finding.dropped),
             (&judges.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()[..], false)
         );
-        let why = "The gate (`--fail-on red`) passes: the status is YELLOW, and only RED fails it.";
+        let why = "The gate (`--fail-on red`) passes: the status is YELLOW.";
         assert_eq!(
-            gate.meaning.starts_with(&format!("NO GO until [F1] is decided or fixed (YELLOW). {why} ")),
+            gate.meaning.starts_with(&format!("NO GO (YELLOW), critical: [F1]. {why} ")),
             said == "-ad ---",
             "{}",
             gate.meaning
@@ -291,12 +293,17 @@ fn a_position_on_findings_that_became_one_counts_for_all() {
     let finding = &outcome.verdict["critical_findings"][0];
     assert_eq!((&finding["state"], &finding["held_by"]), (&json!("lowered"), &json!([])));
     let given_up = &outcome.positions[2];
-    assert_eq!(given_up.fate, Fate::Refuted, "who gives up its critical finding gives up its first position");
+    assert_eq!(
+        given_up.fate,
+        Fate::NotSettled,
+        "who gives up its critical finding leaves its first position"
+    );
     assert_eq!(
         given_up.reason,
-        "its score stayed at 4.0. Its finding [F2] is now real, but not critical. so."
+        "its judge is in the consensus; its score stayed at 4.0. [F2]: judge-3 in round 3: lower. so. Its reasons cite no point of \
+         another judge and no line or words of the files."
     );
-    assert_eq!(outcome.positions[1].reason, "its judge is in the consensus; its score stayed at 4.0");
+    assert_eq!(outcome.positions[1].reason, "its judge is in the consensus; its score stayed at 4.0.");
 }
 
 /// Findings below CRITICAL have ids of their own, so that judges can answer them and say what they are the same as.

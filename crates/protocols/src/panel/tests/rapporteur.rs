@@ -116,7 +116,7 @@ fn only_words_with_a_verified_quote_count() {
         let kept = outcome.verdict["opinion_quotes"].as_array().unwrap().len();
         assert_eq!(failed.count() + kept, quotes.len(), "{what}");
         let told =
-            format!("{:?}", view.outline).contains(" 1 of its 2 quotes did not verify and was left out.");
+            format!("{:?}", view.outline).contains("Written by the rapporteur; 1 of its 2 quotes verify.");
         assert_eq!(told, what == "one true, one made up");
         // Whoever quotes exactly and names the wrong judge is not told to quote exactly.
         let fault_text = match &fault {

@@ -54,7 +54,8 @@ fn the_title_is_a_heading_or_the_file_names_and_the_feature_a_stem() {
         assert_eq!((Panel.info().title)(&request), title);
         let brief = testing::brief(&Panel, request).unwrap();
         assert_eq!(brief.question, title);
-        assert_eq!(log::feature(&PanelOptions::read(&brief.options), &brief.files), feature);
+        let (debate, _) = Debate::open(brief).unwrap();
+        assert_eq!(PanelLog::read(&debate).unwrap().feature(), feature);
     }
 }
 
