@@ -26,6 +26,7 @@ use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::deep::{self, Deep};
 use crate::panel::{self, Panel};
 use crate::poll::replies::PollAnswer;
+use first_answers::ask_for_answers;
 use first_answers::{FirstAnswers, PairAgreement};
 use ladder::{AskLadder, EndedPart, LadderStep};
 
@@ -76,13 +77,13 @@ agon_core::protocol_phases! {
     }
 }
 
+const SYSTEM: PromptTemplate =
+    PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") };
+const ANSWER: PromptTemplate =
+    PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") };
+
 /// The templates of the first step, and the panel's rubric.
-const OWN_TEMPLATES: &[PromptTemplate] = &[
-    PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") },
-    PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") },
-    CLERK_TEMPLATE,
-    parts::RUBRIC_TEMPLATE,
-];
+const OWN_TEMPLATES: &[PromptTemplate] = &[SYSTEM, ANSWER, CLERK_TEMPLATE, parts::RUBRIC_TEMPLATE];
 
 const TEMPLATE_COUNT: usize = OWN_TEMPLATES.len() + deep::TEMPLATES.len() + panel::TEMPLATES.len();
 
@@ -175,7 +176,9 @@ impl Protocol for Ask {
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let Some(phase) = debate.last_phase() else { return first_answers::ask_pair(debate) };
+        let Some(phase) = debate.last_phase() else {
+            return ask_for_answers(debate, AskPhase::Answer);
+        };
         let firsts = FirstAnswers::read(debate)?;
         match LadderStep::of(phase)? {
             LadderStep::Pair => after_pair(debate, firsts),
@@ -183,7 +186,7 @@ impl Protocol for Ask {
                 let part = parts::deep_part(debate, &firsts);
                 match Deep.next(&part)? {
                     Step::Ask(phase, asks) => Ok(parts::whole_step(debate, parts::DEEP_PREFIX, &phase, asks)),
-                    Step::Close(deep) => after_deep(AskLadder::of_deep(debate, firsts, part, *deep)?),
+                    Step::Close(deep) => after_deep(AskLadder::of_deep(debate, firsts, &part, *deep)?),
                 }
             }
             LadderStep::Panel => next_of_panel(AskLadder::with_panel(debate, firsts)?),
@@ -225,7 +228,7 @@ fn after_pair(debate: &Debate, firsts: FirstAnswers<'_>) -> Result<Step, Corrupt
     }
     match firsts.agreement {
         PairAgreement::Open => first_answers::ask_clerk(debate, &firsts),
-        _ => first_answers::ask_joining(debate),
+        _ => ask_for_answers(debate, AskPhase::DeepAnswer),
     }
 }
 
@@ -247,7 +250,7 @@ fn next_of_panel(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     match Panel.next(&part)? {
         Step::Ask(phase, asks) => Ok(parts::whole_step(ladder.debate, parts::PANEL_PREFIX, &phase, asks)),
         Step::Close(panel) => {
-            verdict::close(&AskLadder { panel: Some(EndedPart::new(&Panel, part, *panel)?), ..ladder })
+            verdict::close(&AskLadder { panel: Some(EndedPart::new(&part, *panel)?), ..ladder })
         }
     }
 }

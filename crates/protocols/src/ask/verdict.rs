@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use agon_core::wording::sentence;
 use agon_core::{
-    Corrupt, Debate, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+    Corrupt, Debate, DebateLimits, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step,
+    Termination,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::AskPhase;
-use super::decision::{
-    AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide,
-};
-use super::first_answers::{FirstAnswer, PairAgreement};
+use super::decision::{AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, agreement_risk, decide};
+use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
 use super::parts::with_whole_limits;
-use crate::clerk::{CLERK, SortedBy};
-use crate::participation::{answered_calls, cut_off_warnings, shortened_warnings};
+use crate::clerk::{SortedBy, clerk_of, why_unsorted};
+use crate::participation::{answered_calls, cut_off_warnings, fidelity, shortened_warnings};
+use crate::poll::answers::SeatAnswer;
 
 /// The verdict of `ask`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,26 +57,16 @@ pub struct StepReport {
     pub termination: Option<Termination>,
     /// The step's own verdict: a [`PairVerdict`], or that of `deep` or `panel`.
     pub verdict: Value,
-    /// What the panel's verdict means for the answer. Only the panel's step has this field, and it may be null there.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "nullable_field")]
-    pub ruling: Option<Option<PanelRuling>>,
+    /// The [`PanelRuling`](super::decision::PanelRuling): what the panel's verdict means for the answer. Only the panel's step has this
+    /// field, and it is null if the panel came to no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Value>,
 }
 
-/// Tells a field that is null from one that is missing: `Some(None)` and `None`.
-mod nullable_field {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<T: Serialize, S: Serializer>(
-        value: &Option<Option<T>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().and_then(Option::as_ref).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Option<T>>, D::Error> {
-        Option::<T>::deserialize(deserializer).map(Some)
+impl AskVerdict {
+    /// What is reported of a step, if it was taken.
+    pub(super) fn step(&self, step: LadderStep) -> Option<&StepReport> {
+        self.steps.iter().find(|report| report.step == step)
     }
 }
 
@@ -119,22 +109,19 @@ pub struct AskDissent {
 pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     let decision = decide(ladder);
     let (status, termination) = ending(ladder, &decision);
-    let labels = labels(ladder);
+    let labels = ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default();
     let positions = positions(ladder, &decision, &labels);
-    let whole = ladder.debate.absences().next().is_none()
-        && cut_off_warnings(ladder.debate).is_empty()
-        && ladder.stopped.is_none()
-        && parts(ladder).all(|(_, outcome)| outcome.fidelity == Fidelity::Full)
+    let is_whole = ladder.stopped.is_none()
+        && parts(ladder).all(|outcome| outcome.fidelity == Fidelity::Full)
         && status == Status::Complete;
-    let dissent = dissent(ladder, &decision, &positions)?;
     Ok(Step::Close(Box::new(Outcome {
         status,
         termination,
-        rounds_completed: parts(ladder).map(|(_, outcome)| outcome.rounds_completed).sum(),
-        verdict: serde_json::to_value(verdict(ladder, decision.clone(), &labels)?)?,
-        dissent,
-        fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
+        rounds_completed: parts(ladder).map(|outcome| outcome.rounds_completed).sum(),
+        dissent: dissent(ladder, &decision, &positions)?,
+        fidelity: fidelity(ladder.debate, is_whole),
         warnings: warnings(ladder, &decision),
+        verdict: serde_json::to_value(verdict(ladder, decision, &labels)?)?,
         labels,
         positions,
         passed: None,
@@ -195,11 +182,10 @@ fn last_words<'w>(ladder: &'w AskLadder<'_>, first: &'w PositionFate) -> &'w str
     own.map_or(&first.position, |stance| &stance.revised_position)
 }
 
-/// The debate and the panel, if they were held.
-fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = (&'c Debate, &'c Outcome)> {
-    let deep = ladder.deep.as_ref().map(|part| (&part.debate, &part.outcome));
-    let panel = ladder.panel.as_ref().map(|part| (&part.debate, &part.outcome));
-    deep.into_iter().chain(panel)
+/// The outcomes of the debate and the panel, if they were held.
+fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = &'c Outcome> {
+    let panel = ladder.panel.as_ref().map(|part| &part.outcome);
+    ladder.deep.as_ref().map(|part| &part.outcome).into_iter().chain(panel)
 }
 
 /// The status of the last step that was completed, and why the ladder ended there.
@@ -214,11 +200,6 @@ fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Terminatio
     }
 }
 
-/// The anonymous labels of the debate, each with its seat.
-fn labels(ladder: &AskLadder<'_>) -> BTreeMap<String, String> {
-    ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default()
-}
-
 fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l String> {
     labels.iter().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label)
 }
@@ -229,10 +210,10 @@ fn verdict(
     labels: &BTreeMap<String, String>,
 ) -> Result<AskVerdict, Corrupt> {
     let agreed = decision.basis == Some(AnswerBasis::Agreement);
-    let answer = |first: &FirstAnswer<'_>| FirstAnswerReport {
+    let answer = |first: &SeatAnswer<'_>| FirstAnswerReport {
         label: label_of(labels, first.seat).cloned(),
         seat: first.seat.to_owned(),
-        answer: first.reply.answer.trim().to_owned(),
+        answer: first.answer().to_owned(),
         why: first.reply.why.trim().to_owned(),
         analysis: first.reply.analysis.trim().to_owned(),
         confidence: first.reply.confidence,
@@ -271,17 +252,19 @@ fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Result<Vec<StepRepor
     let pair = serde_json::to_value(pair_verdict(ladder))?;
     let mut steps = vec![step(debate, LadderStep::Pair, why_pair(debate), None, pair)];
     if let Some(deep) = &ladder.deep {
-        let (reason, outcome) = (why_deep(&ladder.firsts.agreement), &deep.outcome);
-        let verdict = outcome.verdict.clone();
-        steps.push(step(debate, LadderStep::Deep, reason, Some(outcome.termination), verdict));
+        let reason = why_deep(&ladder.firsts.agreement);
+        steps.push(step_of_part(debate, LadderStep::Deep, reason, &deep.outcome));
     }
     if let Some(panel) = &ladder.panel {
-        let (reason, outcome) = (ladder.why_panel().unwrap_or_default(), &panel.outcome);
-        let verdict = outcome.verdict.clone();
-        let judged = step(debate, LadderStep::Panel, reason, Some(outcome.termination), verdict);
-        steps.push(StepReport { ruling: Some(decision.ruling.clone()), ..judged });
+        let reason = ladder.why_panel().unwrap_or_default();
+        let judged = step_of_part(debate, LadderStep::Panel, reason, &panel.outcome);
+        steps.push(StepReport { ruling: Some(serde_json::to_value(&decision.ruling)?), ..judged });
     }
     Ok(steps)
+}
+
+fn step_of_part(debate: &Debate, part: LadderStep, reason: String, outcome: &Outcome) -> StepReport {
+    step(debate, part, reason, Some(outcome.termination), outcome.verdict.clone())
 }
 
 fn step(
@@ -344,8 +327,7 @@ fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
         PairAgreement::Unknown => (None, Some(SortedBy::Unknown), Vec::new()),
         PairAgreement::Missing(_) | PairAgreement::Open => (None, None, Vec::new()),
     };
-    let clerk = ladder.debate.spoke(CLERK).first().map(|model| (*model).to_owned());
-    PairVerdict { agreed, by, clerk, differences }
+    PairVerdict { agreed, by, clerk: clerk_of(ladder.debate), differences }
 }
 
 /// The model that gives both first answers, if only one model is named.
@@ -379,7 +361,7 @@ fn positions(
 fn fate(
     ladder: &AskLadder<'_>,
     decision: &AskDecision,
-    first: &FirstAnswer<'_>,
+    first: &SeatAnswer<'_>,
     debated: Option<&PositionFate>,
 ) -> (Fate, String) {
     let is_decided = decision.decided.name() == Some(first_position(ladder, first.seat));
@@ -401,10 +383,8 @@ fn fate(
                 }
                 (true, _) => (Fate::Adopted, "it won the vote on the first answers".to_owned()),
                 (false, Some(true)) => (Fate::Refuted, left()),
-                (false, _) => match given_up {
-                    Some(reason) => (Fate::Refuted, reason),
-                    None => (Fate::Minority, AGAINST_VOTE.to_owned()),
-                },
+                (false, _) if given_up.is_some() => (Fate::Refuted, left()),
+                (false, _) => (Fate::Minority, AGAINST_VOTE.to_owned()),
             }
         }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),
@@ -427,27 +407,21 @@ fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
         warnings.push(format!("{step}, because {limit}"));
     }
     if ladder.firsts.agreement == PairAgreement::Unknown {
-        let why = match ladder.debate.spoke(CLERK).is_empty() {
-            true => "the clerk did not compare them",
-            false => "what the clerk declared does not verify",
-        };
+        let why = why_unsorted(ladder.debate);
         warnings.push(format!("it is not known whether the first two answers are the same, because {why}"));
     }
     warnings.extend(decision.notes.iter().cloned());
     let first_step = first_step(ladder);
     warnings.extend(cut_off_warnings(&first_step).into_iter().chain(shortened_warnings(&first_step)));
     let whole = &ladder.debate.brief.limits;
-    if let Some(deep) = &ladder.deep {
-        let limits = &deep.debate.brief.limits;
-        let warned = deep.outcome.warnings.iter();
-        warnings.extend(warned.map(|warning| with_whole_limits(warning, limits, whole)));
-    }
-    if let Some(panel) = &ladder.panel {
-        let limits = &panel.debate.brief.limits;
-        let warned = panel.outcome.warnings.iter();
-        warnings
-            .extend(warned.map(|warning| format!("panel: {}", with_whole_limits(warning, limits, whole))));
-    }
+    let reworded = |warned: &[String], part: &DebateLimits, whose: &str| -> Vec<String> {
+        let warned = warned.iter().map(|warning| with_whole_limits(warning, part, whole));
+        warned.map(|warning| format!("{whose}{warning}")).collect()
+    };
+    let deep = ladder.deep.iter().flat_map(|deep| reworded(&deep.outcome.warnings, &deep.limits, ""));
+    let panel = ladder.panel.iter();
+    let panel = panel.flat_map(|panel| reworded(&panel.outcome.warnings, &panel.limits, "panel: "));
+    warnings.extend(deep.chain(panel));
     warnings
 }
 

@@ -43,7 +43,7 @@ pub(super) fn pairs<'a>(log: &'a DeepLog<'_>) -> Vec<(&'a Debater<'a>, &'a Debat
         pairs.extend(others.into_iter().take(evaluators_each(count) as usize).map(|other| (other, answer)));
     }
     let place =
-        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat);
+        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat.id);
     pairs.sort_by_key(|(evaluator, answer)| (place(evaluator), answer.label.clone()));
     pairs
 }

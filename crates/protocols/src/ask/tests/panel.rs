@@ -59,7 +59,7 @@ fn who_holds_something_else_at_the_end_than_the_vote_says_is_dissent() {
         view.outline.body.iter().find(|section| section.title == "What the debate and the judges said");
     let agon_core::ReportBlock::Items(said) = &said.unwrap().blocks[0] else { panic!("a list") };
     assert_eq!((said[0].who.as_deref(), said[0].text.as_str()), (Some("The debate"), "2 workers."));
-    assert_eq!(said[1].who.as_deref(), Some("The judges, 1.0 of 5"));
+    assert_eq!(said[1].who.as_deref(), Some("The judges"));
 }
 
 /// "and no critical finding is held by all"
