@@ -60,18 +60,14 @@ impl Sorting {
             |declared| placed_texts(declared, texts, quoted, &mut faults),
         );
         let mut joined: Vec<usize> = (0..texts.len()).collect();
-        for (place, group) in placed.iter().enumerate().filter(|(_, group)| group.is_some()) {
-            let first = placed.iter().position(|other| other == group).unwrap_or(place);
-            join(&mut joined, place, first);
-        }
-        for (one, text) in texts.iter().enumerate() {
-            let earlier = texts.iter().enumerate().take(one);
-            for (other, _) in earlier.filter(|(_, earlier)| is_same_text(text.text, earlier.text)) {
-                join(&mut joined, one, other);
+        for (one, (text, group)) in texts.iter().zip(&placed).enumerate() {
+            for (other, (earlier, other_group)) in texts.iter().zip(&placed).enumerate().take(one) {
+                let is_declared = group.is_some() && group == other_group;
+                let is_signed = same.contains(&(one, other)) || same.contains(&(other, one));
+                if is_declared || is_signed || is_same_text(text.text, earlier.text) {
+                    join(&mut joined, one, other);
+                }
             }
-        }
-        for (one, other) in same.iter().filter(|(one, other)| *one < texts.len() && *other < texts.len()) {
-            join(&mut joined, *one, *other);
         }
         Self { groups: groups(&joined, &placed, declared.unwrap_or_default()), faults }
     }
@@ -112,10 +108,8 @@ fn placed_texts(
     faults: &mut Vec<String>,
 ) -> Vec<Option<usize>> {
     let mut placed = vec![Placement::Nowhere; texts.len()];
-    let members = declared
-        .iter()
-        .enumerate()
-        .flat_map(|(number, group)| group.members.iter().map(move |member| (number, member)));
+    let groups = declared.iter().enumerate();
+    let members = groups.flat_map(|(number, group)| group.members.iter().map(move |said| (number, said)));
     for (number, (label, quote)) in members {
         let mut shown = placed.iter_mut().zip(texts);
         let Some((place, text)) = shown.find(|(_, text)| is_label(label, text.label)) else {
@@ -166,22 +160,21 @@ fn join(joined: &mut [usize], one: usize, other: usize) {
 }
 
 fn groups(joined: &[usize], placed: &[Option<usize>], declared: &[DeclaredGroup]) -> Vec<PositionGroup> {
-    let mut groups: Vec<PositionGroup> = Vec::new();
-    for root in (0..joined.len()).filter(|place| joined.get(*place) == Some(place)) {
+    let of_root = |root: usize| {
         let members: Vec<usize> =
             (0..joined.len()).filter(|place| joined.get(*place) == Some(&root)).collect();
-        let in_declared = |place: &usize| placed.get(*place).copied().flatten();
-        let mut numbers: Vec<usize> = members.iter().filter_map(in_declared).collect();
+        let mut numbers: Vec<usize> =
+            members.iter().filter_map(|place| placed.get(*place).copied().flatten()).collect();
         let is_unsorted = numbers.is_empty();
         // Of two groups that were joined, the statement of the larger stands.
-        let size = |number: usize| members.iter().filter(|place| in_declared(place) == Some(number)).count();
-        numbers.sort_by_key(|number| std::cmp::Reverse(size(*number)));
+        let in_turn = numbers.clone();
+        let size = |number: &usize| in_turn.iter().filter(|other| *other == number).count();
+        numbers.sort_by_key(|number| std::cmp::Reverse(size(number)));
         let statement = numbers.first().and_then(|number| declared.get(*number));
         let statement = statement.map(|group| group.statement.trim().to_owned());
-        let statement = statement.filter(|statement| !statement.is_empty());
-        groups.push(PositionGroup { statement, members, is_unsorted });
-    }
-    groups
+        PositionGroup { statement: statement.filter(|statement| !statement.is_empty()), members, is_unsorted }
+    };
+    (0..joined.len()).filter(|place| joined.get(*place) == Some(place)).map(of_root).collect()
 }
 
 /// The names of positions over the rounds of a debate. A position keeps its name while somebody who held it says that it still does.

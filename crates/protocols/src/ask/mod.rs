@@ -14,6 +14,8 @@
 //! - [`verdict`] closes the debate.
 //! - [`report`] describes the result for readers.
 
+use std::sync::LazyLock;
+
 use agon_core::protocol::file_names;
 use agon_core::{
     Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
@@ -85,29 +87,7 @@ const ANSWER: PromptTemplate =
 /// The templates of the first step, and the panel's rubric.
 const OWN_TEMPLATES: &[PromptTemplate] = &[SYSTEM, ANSWER, CLERK_TEMPLATE, parts::RUBRIC_TEMPLATE];
 
-const TEMPLATE_COUNT: usize = OWN_TEMPLATES.len() + deep::TEMPLATES.len() + panel::TEMPLATES.len();
-
-/// All templates: those of the first step, the debate and the panel.
-static TEMPLATES: [PromptTemplate; TEMPLATE_COUNT] = all_templates();
-
-#[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a build error")]
-const fn all_templates() -> [PromptTemplate; TEMPLATE_COUNT] {
-    let sources = [OWN_TEMPLATES, deep::TEMPLATES, panel::TEMPLATES];
-    let mut all = [OWN_TEMPLATES[0]; TEMPLATE_COUNT];
-    let (mut source, mut count) = (0, 0);
-    while source < sources.len() {
-        let mut place = 0;
-        while place < sources[source].len() {
-            all[count] = sources[source][place];
-            count += 1;
-            place += 1;
-        }
-        source += 1;
-    }
-    all
-}
-
-static INFO: ProtocolInfo = ProtocolInfo {
+static INFO: LazyLock<ProtocolInfo> = LazyLock::new(|| ProtocolInfo {
     name: "ask",
     about: "Two different models answer; only if they differ there is a debate, then judges on what still divides",
     subject: "QUESTION",
@@ -120,7 +100,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
         RoleInfo { name: "rapporteur", models: RoleModels::Named },
         RoleInfo { name: CLERK, models: RoleModels::Named },
     ],
-    templates: &TEMPLATES,
+    templates: [OWN_TEMPLATES, deep::TEMPLATES, panel::TEMPLATES].concat().leak(),
     phases: AskPhase::INFO,
     closing_share: parts::CLOSING_SHARE,
     title: file_names,
@@ -131,7 +111,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     simulation: None,
     example: Some(("\"QUESTION\" --models A,B,C", "ask two models, and let them debate only if they differ")),
     demo: Some(include_str!("demo.yaml")),
-};
+});
 
 /// How many debaters sit, unless more models are named.
 const SEATS_DEFAULT: usize = 4;

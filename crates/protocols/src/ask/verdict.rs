@@ -1,8 +1,5 @@
 //! How `ask` ends: the verdict, with each step's reason and cost, and what became of every first answer.
 
-use std::collections::BTreeMap;
-
-use agon_core::wording::sentence;
 use agon_core::{
     Corrupt, Debate, DebateLimits, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step,
     Termination,
@@ -109,8 +106,7 @@ pub struct AskDissent {
 pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     let decision = decide(ladder);
     let (status, termination) = ending(ladder, &decision);
-    let labels = ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default();
-    let positions = positions(ladder, &decision, &labels);
+    let positions = positions(ladder, &decision);
     let is_whole = ladder.stopped.is_none()
         && parts(ladder).all(|outcome| outcome.fidelity == Fidelity::Full)
         && status == Status::Complete;
@@ -121,8 +117,8 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         dissent: dissent(ladder, &decision, &positions)?,
         fidelity: fidelity(ladder.debate, is_whole),
         warnings: warnings(ladder, &decision),
-        verdict: serde_json::to_value(verdict(ladder, decision, &labels)?)?,
-        labels,
+        verdict: serde_json::to_value(verdict(ladder, decision)?)?,
+        labels: ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default(),
         positions,
         passed: None,
         lesson: None,
@@ -200,18 +196,16 @@ fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Terminatio
     }
 }
 
-fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l String> {
-    labels.iter().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label)
+/// The anonymous label of a seat in the debate.
+fn label_of(ladder: &AskLadder<'_>, seat: &str) -> Option<String> {
+    let mut labels = ladder.deep.iter().flat_map(|deep| &deep.outcome.labels);
+    labels.find(|(_, labelled)| *labelled == seat).map(|(label, _)| label.clone())
 }
 
-fn verdict(
-    ladder: &AskLadder<'_>,
-    decision: AskDecision,
-    labels: &BTreeMap<String, String>,
-) -> Result<AskVerdict, Corrupt> {
+fn verdict(ladder: &AskLadder<'_>, decision: AskDecision) -> Result<AskVerdict, Corrupt> {
     let agreed = decision.basis == Some(AnswerBasis::Agreement);
     let answer = |first: &SeatAnswer<'_>| FirstAnswerReport {
-        label: label_of(labels, first.seat).cloned(),
+        label: label_of(ladder, first.seat),
         seat: first.seat.to_owned(),
         answer: first.answer().to_owned(),
         why: first.reply.why.trim().to_owned(),
@@ -249,31 +243,27 @@ fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
 
 fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Result<Vec<StepReport>, Corrupt> {
     let debate = ladder.debate;
+    let ended = |report: StepReport, outcome: &Outcome| StepReport {
+        termination: Some(outcome.termination),
+        verdict: outcome.verdict.clone(),
+        ..report
+    };
     let pair = serde_json::to_value(pair_verdict(ladder))?;
-    let mut steps = vec![step(debate, LadderStep::Pair, why_pair(debate), None, pair)];
+    let mut steps = vec![StepReport { verdict: pair, ..step(debate, LadderStep::Pair, why_pair(debate)) }];
     if let Some(deep) = &ladder.deep {
-        let reason = why_deep(&ladder.firsts.agreement);
-        steps.push(step_of_part(debate, LadderStep::Deep, reason, &deep.outcome));
+        let report = step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement));
+        steps.push(ended(report, &deep.outcome));
     }
     if let Some(panel) = &ladder.panel {
-        let reason = ladder.why_panel().unwrap_or_default();
-        let judged = step_of_part(debate, LadderStep::Panel, reason, &panel.outcome);
-        steps.push(StepReport { ruling: Some(serde_json::to_value(&decision.ruling)?), ..judged });
+        let report = step(debate, LadderStep::Panel, ladder.why_panel().unwrap_or_default());
+        let ruling = Some(serde_json::to_value(&decision.ruling)?);
+        steps.push(StepReport { ruling, ..ended(report, &panel.outcome) });
     }
     Ok(steps)
 }
 
-fn step_of_part(debate: &Debate, part: LadderStep, reason: String, outcome: &Outcome) -> StepReport {
-    step(debate, part, reason, Some(outcome.termination), outcome.verdict.clone())
-}
-
-fn step(
-    debate: &Debate,
-    step: LadderStep,
-    reason: String,
-    termination: Option<Termination>,
-    verdict: Value,
-) -> StepReport {
+/// What a step cost. What it came to is added.
+fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
     let is_of_step = |turn: &PhaseTurn| step.has(&turn.phase);
     // A branch also counts the phases that it copied, because its answer rests on them.
     let spent = debate.spent_where(is_of_step);
@@ -284,8 +274,8 @@ fn step(
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
         usd: spent.usd_known.then_some(spent.usd),
-        termination,
-        verdict,
+        termination: None,
+        verdict: Value::Null,
         ruling: None,
     }
 }
@@ -303,13 +293,6 @@ fn why_deep(agreement: &PairAgreement) -> String {
     match agreement {
         PairAgreement::Missing(absent) => {
             format!("there was nothing to compare: no answer came from {}", absent.join(" and "))
-        }
-        PairAgreement::Different(SortedBy::Clerk, [one, other]) => {
-            format!(
-                "the two answers differ, as the clerk sums them up: {} {}",
-                sentence(one),
-                sentence(other)
-            )
         }
         PairAgreement::Different(_, [one, other]) => {
             format!("the two answers differ: {one:?} and {other:?}")
@@ -338,18 +321,14 @@ fn one_model(debate: &Debate) -> Option<&str> {
 }
 
 /// What became of every first answer. The debate says which ones were given up. The decision says the rest.
-fn positions(
-    ladder: &AskLadder<'_>,
-    decision: &AskDecision,
-    labels: &BTreeMap<String, String>,
-) -> Vec<PositionFate> {
+fn positions(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<PositionFate> {
     let fates = ladder.firsts.all.iter().map(|first| {
         let deep = ladder.deep.as_ref().map(|deep| &deep.outcome);
         let debated = deep.and_then(|deep| deep.positions.iter().find(|fate| fate.seat == first.seat));
         let (fate, reason) = fate(ladder, decision, first, debated);
         PositionFate {
             seat: first.seat.to_owned(),
-            label: label_of(labels, first.seat).cloned(),
+            label: label_of(ladder, first.seat),
             position: first.reply.text(),
             fate,
             reason,

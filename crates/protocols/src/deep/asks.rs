@@ -187,7 +187,7 @@ impl<'a> DeepAsks<'a> {
         let file = "deep/evaluator.hbs";
         let shared = self.parts.prompts.shared(file, &self.page())?;
         let asks = evaluation::pairs(self.log).into_iter().map(|(evaluator, answer)| {
-            let content = self.log.quoted.quote(&answer.name(), &answer.answer);
+            let content = self.log.quoted.quote(&answer.name, &answer.answer);
             let own = OwnContext { content, ..OwnContext::default() };
             let ask = self.own_ask(evaluator, file, &shared, &own, self.parts.evaluation.clone())?;
             Ok(Ask { about: Some(answer.label.clone()), ..ask })
@@ -312,7 +312,7 @@ impl<'a> DeepAsks<'a> {
     ) -> Result<Ask, Corrupt> {
         let tail = self.parts.prompts.tail(file, own)?;
         let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-        Ok(Ask { label: Some(debater.name()), ..new_ask(debater.seat, prompt, Some(schema)) })
+        Ok(Ask { label: Some(debater.name.clone()), ..new_ask(debater.seat, prompt, Some(schema)) })
     }
 
     /// A page with the question and what the person said in between.
@@ -330,7 +330,7 @@ impl<'a> DeepAsks<'a> {
     /// can be cited.
     fn argument_schema(&self, place: usize, round: u32, open: &[String]) -> Arc<ReplySchema> {
         let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
-        let others: Vec<String> = others.map(|(_, debater)| debater.name()).collect();
+        let others: Vec<String> = others.map(|(_, debater)| debater.name.clone()).collect();
         let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
         let looked_up = self.log.debate.items_shown(DeepPhase::Debate.as_str(), round);
         let looked_up = looked_up.filter(|item| item.text().is_some()).map(|item| item.id.clone());
@@ -379,14 +379,14 @@ impl<'a> DeepAsks<'a> {
 
     /// The names of all debaters.
     fn names(&self) -> Vec<String> {
-        self.log.debaters.iter().map(Debater::name).collect()
+        self.log.debaters.iter().map(|debater| debater.name.clone()).collect()
     }
 
     /// What every debater says, quoted, in label order. `None` leaves a debater out.
     fn texts(&self, text: impl Fn(usize) -> Option<String>) -> Vec<DebaterText<'a>> {
         let log: &'a DeepLog<'a> = self.log;
         let quoted = log.debaters.iter().enumerate().filter_map(|(place, debater)| {
-            let content = log.quoted.quote(&debater.name(), &text(place)?);
+            let content = log.quoted.quote(&debater.name, &text(place)?);
             Some(DebaterText { label: &debater.label, content })
         });
         quoted.collect()

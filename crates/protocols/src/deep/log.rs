@@ -26,15 +26,10 @@ const CONSENSUS_ABOVE: f64 = 0.6;
 pub(super) struct Debater<'a> {
     /// `A`, `B`...
     pub(super) label: String,
+    /// The label as everybody reads it: `Debater A`.
+    pub(super) name: String,
     pub(super) seat: &'a Seat,
     pub(super) answer: Cow<'a, str>,
-}
-
-impl Debater<'_> {
-    /// The label as everybody reads it: `Debater A`.
-    pub(super) fn name(&self) -> String {
-        format!("Debater {}", self.label)
-    }
 }
 
 /// Something that a debater said, with the id under which others read it.
@@ -202,7 +197,10 @@ impl<'a> DeepLog<'a> {
 
     /// What of an argument verifies: ids that the debater was shown, quotes that occur in what they name, other debaters' labels.
     pub(super) fn verified(&self, place: usize, round: u32, argument: &Argument) -> VerifiedArgument {
-        let shown = |id: &str| self.points.iter().find(|point| point.round < round && is_id(id, &point.id));
+        let shown = |said: &str| {
+            let id = bare_id(said);
+            self.points.iter().find(|point| point.round < round && point.id.eq_ignore_ascii_case(id))
+        };
         let mut verified = VerifiedArgument::default();
         for answer in &argument.answers {
             match (shown(&answer.id).filter(|point| point.target == Some(place)), answer.response.trim()) {
@@ -308,12 +306,16 @@ impl<'a> DeepLog<'a> {
 
     /// `Debater A`, as everybody reads it.
     pub(super) fn name(&self, place: usize) -> String {
-        self.debaters.get(place).map(Debater::name).unwrap_or_default()
+        self.debaters.get(place).map_or_else(String::new, |debater| debater.name.clone())
     }
 
     /// The debater that a label names: `A` or `Debater A`.
     pub(super) fn place_of(&self, label: &str) -> Option<usize> {
-        self.debaters.iter().position(|debater| is_label(label, &debater.name()))
+        let named = |is_it: fn(&str, &str) -> bool| {
+            self.debaters.iter().position(|debater| is_it(label, &debater.name))
+        };
+        // Nearly always it is the whole name.
+        named(|said, name| said == name).or_else(|| named(is_label))
     }
 
     /// The places of the debaters, in seat order.
@@ -492,7 +494,8 @@ fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
         answers.filter_map(|(ask, reply)| Some((debate.brief.seat(&ask.seat)?, reply.words()?))).collect();
     SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut answers);
     let labels = labels(&debate.brief, answers.len()).into_iter();
-    labels.zip(answers).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
+    let debater = |(label, (seat, answer))| Debater { name: format!("Debater {label}"), label, seat, answer };
+    labels.zip(answers).map(debater).collect()
 }
 
 /// The first usable reply of a phase.
@@ -502,5 +505,9 @@ fn first_reply<T: DeserializeOwned>(turn: &PhaseTurn) -> Result<Option<T>, Corru
 
 /// Whether `said` is this id, with or without brackets.
 pub(super) fn is_id(said: &str, id: &str) -> bool {
-    said.trim().trim_matches(['[', ']']).eq_ignore_ascii_case(id)
+    bare_id(said).eq_ignore_ascii_case(id)
+}
+
+fn bare_id(said: &str) -> &str {
+    said.trim().trim_matches(['[', ']'])
 }

@@ -5,7 +5,7 @@ use agon_core::{
     Corrupt, DecidedPosition, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
 };
 
-use super::log::{Debater, DeepLog, is_id};
+use super::log::{DeepLog, is_id};
 use super::replies::{Argument, PositionRuling, RulingFate, declared_groups};
 use super::{DeepMode, evaluation};
 use crate::quotes::is_same_text;
@@ -101,9 +101,9 @@ pub(super) fn sorting_faults(log: &DeepLog<'_>, after: u32) -> Vec<String> {
 }
 
 fn sorting(log: &DeepLog<'_>, after: u32, declared: Option<&[DeclaredGroup]>) -> Sorting {
-    let names: Vec<String> = log.debaters.iter().map(Debater::name).collect();
-    let texts = names.iter().enumerate();
-    let texts = texts.map(|(place, label)| LabelledText { label, text: log.position(place, after) });
+    let texts = log.debaters.iter().enumerate();
+    let texts =
+        texts.map(|(place, debater)| LabelledText { label: &debater.name, text: log.position(place, after) });
     Sorting::verify(declared, &texts.collect::<Vec<_>>(), &signed_pairs(log, after), &log.quoted)
 }
 
@@ -262,17 +262,14 @@ fn decided(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> DecidedPositio
 
 /// The scores of each evaluator of standard mode.
 fn marks(log: &DeepLog<'_>) -> Result<Vec<JudgeMarks>, Corrupt> {
-    let mut marks: Vec<JudgeMarks> = Vec::new();
-    for score in evaluation::scores(log)? {
-        let given = (score.answer, score.weighted);
-        match marks.iter_mut().find(|marks| marks.judge == score.evaluator) {
-            Some(marks) => marks.scores.push(given),
-            None => marks.push(JudgeMarks {
-                judge: score.evaluator,
-                scores: vec![given],
-                ..JudgeMarks::default()
-            }),
-        }
-    }
-    Ok(marks)
+    let scores = evaluation::scores(log)?;
+    let of_one = scores.chunk_by(|score, next| score.evaluator == next.evaluator);
+    let marks = of_one.filter_map(|given| {
+        Some(JudgeMarks {
+            judge: given.first()?.evaluator.clone(),
+            scores: given.iter().map(|score| (score.answer.clone(), score.weighted)).collect(),
+            ..JudgeMarks::default()
+        })
+    });
+    Ok(marks.collect())
 }

@@ -466,7 +466,7 @@ fn round_warnings(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositi
     let conceding = log.debaters.iter().zip(&round.arguments);
     let conceding = conceding.filter(|(_, argument)| argument.as_ref().is_some_and(is_empty_concession));
     warnings.extend(conceding.map(|(debater, _)| {
-        format!("round {}: {} concedes but changes nothing", round.number, debater.name())
+        format!("round {}: {} concedes but changes nothing", round.number, debater.name)
     }));
     warnings
 }
