@@ -51,10 +51,10 @@ pub(super) struct AskDecision {
     pub(super) notes: Vec<String>,
 }
 
-impl AskDecision {
+impl AnswerBasis {
     /// Whether the answer is the debate's own.
-    pub(super) fn is_of_debate(&self) -> bool {
-        matches!(self.basis, Some(AnswerBasis::Debate | AnswerBasis::Panel))
+    pub(super) fn is_of_debate(self) -> bool {
+        matches!(self, Self::Debate | Self::Panel)
     }
 }
 

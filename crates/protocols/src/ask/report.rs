@@ -31,9 +31,14 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let verdict = over.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
     let taken = |step: LadderStep| verdict.as_ref().and_then(|verdict| verdict.step(step));
     let [deep, panel] = part_views(debate, &firsts, [LadderStep::Deep, LadderStep::Panel].map(taken))?;
+    let ballots = firsts.all.iter().map(|first| Ballot {
+        seat: first.seat.to_owned(),
+        answer: first.answer().to_owned(),
+        stands_alone: true,
+    });
     let mut view = DebateView {
         positions: position_history(&firsts, deep.as_ref().map(|deep| deep.positions.clone())),
-        ballots: firsts.all.iter().map(|first| ballot(first.seat, first.answer())).collect(),
+        ballots: ballots.collect(),
         round_summaries: first_summary(debate, &firsts).into_iter().collect(),
         ..DebateView::default()
     };
@@ -48,9 +53,8 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     view.positions.decided = decided(&verdict, &view.positions);
     view.headline = headline(outcome, &verdict);
     view.outline = outline(debate, &firsts, &verdict)?;
-    let is_of_debate = matches!(verdict.decided_by, Some(AnswerBasis::Debate | AnswerBasis::Panel));
     view.dissent = match &deep {
-        Some(deep) if is_of_debate => deep.dissent.clone(),
+        Some(deep) if verdict.decided_by.is_some_and(AnswerBasis::is_of_debate) => deep.dissent.clone(),
         _ => dissent_items(debate, outcome)?,
     };
     view.citable = deep.iter().chain(&panel).flat_map(|part| part.citable.clone()).collect();
@@ -100,10 +104,6 @@ fn part_outcome(whole: &Outcome, step: &StepReport) -> Outcome {
         passed: None,
         lesson: None,
     }
-}
-
-fn ballot(seat: &str, answer: &str) -> Ballot {
-    Ballot { seat: seat.to_owned(), answer: answer.to_owned(), stands_alone: true }
 }
 
 /// The position that the answer states.

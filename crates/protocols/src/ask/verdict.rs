@@ -132,7 +132,8 @@ fn dissent(
     decision: &AskDecision,
     positions: &[PositionFate],
 ) -> Result<Vec<Value>, Corrupt> {
-    if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.is_of_debate()) {
+    if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.basis.is_some_and(AnswerBasis::is_of_debate))
+    {
         return Ok(deep.outcome.dissent.clone());
     }
     let is_by_vote = decision.basis == Some(AnswerBasis::FirstRoundVote);
@@ -144,26 +145,12 @@ fn dissent(
         debater: first.label.clone(),
         seat: first.seat.clone(),
         position: last_words(ladder, first).to_owned(),
-        reason: if is_by_vote { against_vote(ladder, &first.seat).to_owned() } else { first.reason.clone() },
+        reason: if is_by_vote { AGAINST_VOTE.to_owned() } else { first.reason.clone() },
     });
     dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
 }
 
-const AGAINST_VOTE: &str = "the vote on the first answers went against it";
-
-/// Why the position that a seat holds at the end is dissent from the vote on the first answers.
-fn against_vote(ladder: &AskLadder<'_>, seat: &str) -> &'static str {
-    let rounds = &ladder.history.rounds;
-    let last = rounds.last().and_then(|last| last.of(seat)).filter(|last| !last.is_unsorted);
-    let is_new = |name: &str| {
-        let mut firsts = rounds.first().into_iter().flat_map(|first| &first.stands);
-        firsts.all(|first| first.position != name)
-    };
-    match last.is_some_and(|last| is_new(&last.position)) {
-        true => "it came up in the debate, and the vote on the first answers decided",
-        false => AGAINST_VOTE,
-    }
-}
+const AGAINST_VOTE: &str = "the vote on the first answers decided for another position";
 
 /// Whether a seat holds the answer's position at the end. `None` if that is not known.
 fn holds_answer(ladder: &AskLadder<'_>, decision: &AskDecision, seat: &str) -> Option<bool> {
@@ -346,24 +333,19 @@ fn fate(
     let is_decided = decision.decided.name() == Some(first_position(ladder, first.seat));
     match (decision.basis, debated) {
         (None, _) => (Fate::Minority, "there is no verdict that could adopt it".to_owned()),
-        (Some(AnswerBasis::Agreement), _) => match ladder.firsts.agreement {
-            PairAgreement::Same(SortedBy::Clerk) => {
-                (Fate::Adopted, "the clerk finds that both gave the same answer".to_owned())
-            }
-            _ => (Fate::Adopted, "both gave the same answer".to_owned()),
-        },
+        (Some(AnswerBasis::Agreement), _) => (Fate::Adopted, "the first two answers agree".to_owned()),
         (Some(AnswerBasis::FirstRoundVote), debated) => {
             let given_up = debated.filter(|debated| debated.fate == Fate::Refuted);
             let given_up = given_up.map(|debated| debated.reason.clone());
-            let left = || given_up.clone().unwrap_or_else(|| "its holder left it in the debate".to_owned());
-            match (is_decided, holds_answer(ladder, decision, first.seat)) {
-                (true, Some(false)) => {
-                    (Fate::Refuted, format!("{}; it won the vote on the first answers all the same", left()))
+            match (is_decided, holds_answer(ladder, decision, first.seat), given_up) {
+                (true, Some(true) | None, _) => {
+                    (Fate::Adopted, "it won the vote on the first answers".to_owned())
                 }
-                (true, _) => (Fate::Adopted, "it won the vote on the first answers".to_owned()),
-                (false, Some(true)) => (Fate::Refuted, left()),
-                (false, _) if given_up.is_some() => (Fate::Refuted, left()),
-                (false, _) => (Fate::Minority, AGAINST_VOTE.to_owned()),
+                (_, _, Some(reason)) => (Fate::Refuted, reason),
+                (true, _, None) | (false, Some(true), None) => {
+                    (Fate::Refuted, "its holder left it in the debate".to_owned())
+                }
+                (false, _, None) => (Fate::Minority, AGAINST_VOTE.to_owned()),
             }
         }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),

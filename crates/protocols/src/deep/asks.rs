@@ -1,5 +1,6 @@
 //! The asks of `deep`: what each seat reads in each phase, and the schema of its reply.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::wording::joined;
@@ -12,12 +13,6 @@ use super::positions::{self, DebatePositions};
 use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
-
-#[derive(Serialize)]
-struct SystemContext {
-    /// The rule about quoted text.
-    rule: String,
-}
 
 /// What only one debater reads. Each template shows a part of it.
 #[derive(Default, Serialize)]
@@ -103,7 +98,7 @@ pub(super) struct DeepAsks<'a> {
 
 impl<'a> DeepAsks<'a> {
     pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let context = SystemContext { rule: log.quoted.rule() };
+        let context = BTreeMap::from([("rule", log.quoted.rule())]);
         Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
     }
 
@@ -355,11 +350,11 @@ impl<'a> DeepAsks<'a> {
         let names = self.names();
         let kind = if is_first { "first assessment" } else { "assessment" };
         self.parts.listed.get(kind, &[&names], || {
-            let schema = with_debaters(copied(&self.parts.assessment), "first_positions", &names);
-            let mut schema = with_debaters(schema, "positions", &names);
-            if !is_first {
-                remove_field(&mut schema, "first_positions");
+            let mut schema = with_debaters(copied(&self.parts.assessment), "positions", &names);
+            if is_first {
+                return with_debaters(schema, "first_positions", &names);
             }
+            remove_field(&mut schema, "first_positions");
             schema
         })
     }

@@ -10,9 +10,11 @@ use agon_core::{
     Termination,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::ROUND;
 use super::answers::SeatAnswer;
+use super::replies::PollAnswer;
 use super::tally::PollTally;
 use crate::clerk::{SortedBy, clerk_of, why_unsorted};
 use crate::participation::{cut_off_warnings, fidelity, shortened_warnings};
@@ -76,18 +78,8 @@ pub struct TallyEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollVote {
     pub seat: String,
-    pub answer: String,
-    pub confidence: f64,
-    pub why: String,
-    pub analysis: String,
-}
-
-/// A minority answer.
-#[derive(Serialize)]
-struct PollDissent<'a> {
-    seat: &'a str,
-    position: &'a str,
-    reason: &'a str,
+    #[serde(flatten)]
+    pub reply: PollAnswer,
 }
 
 /// Closes the poll.
@@ -96,12 +88,9 @@ pub(super) fn close(tally: &PollTally<'_>) -> Result<Step, Corrupt> {
     let positions: Vec<PositionFate> =
         (0..tally.votes.len()).filter_map(|place| position_fate(tally, place)).collect();
     let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = minority.map(|position| PollDissent {
-        seat: &position.seat,
-        position: &position.position,
-        reason: &position.reason,
-    });
-    let dissent = dissent.map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let dissent = minority
+        .map(|held| json!({"seat": held.seat, "position": held.position, "reason": held.reason}))
+        .collect();
     let outcome = Outcome {
         status,
         termination,
@@ -143,13 +132,7 @@ fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
 
 fn verdict(tally: &PollTally<'_>) -> PollVerdict {
     let winner = tally.winner();
-    let vote = |vote: &SeatAnswer<'_>| PollVote {
-        seat: vote.seat.to_owned(),
-        answer: vote.reply.answer.clone(),
-        confidence: vote.reply.confidence,
-        why: vote.reply.why.clone(),
-        analysis: vote.reply.analysis.clone(),
-    };
+    let vote = |vote: &SeatAnswer<'_>| PollVote { seat: vote.seat.to_owned(), reply: vote.reply.clone() };
     PollVerdict {
         answer: winner.map(|winner| tally.name(winner).to_owned()),
         share: winner.map(|winner| tally.share(winner)),
@@ -185,13 +168,10 @@ fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
     let (fate, reason) = match tally.winner() {
         Some(winner) if winner == group => (Fate::Adopted, support),
         _ if is_open => (Fate::NotSettled, "it is not known which other answers are the same".to_owned()),
-        Some(winner) => {
-            (Fate::Minority, format!("{support}, {} gave {:?}", winner.members.len(), tally.name(winner)))
+        None if !tally.is_known() => {
+            (Fate::NotSettled, "it is not known which answer is the most common".to_owned())
         }
-        None if tally.is_known() => {
-            (Fate::Minority, format!("{support}; the most common answers are tied, so none is adopted"))
-        }
-        None => (Fate::NotSettled, "it is not known which answer is the most common".to_owned()),
+        _ => (Fate::Minority, support),
     };
     let position = vote.answer().to_owned();
     Some(PositionFate { seat: vote.seat.to_owned(), label: None, position, fate, reason })
