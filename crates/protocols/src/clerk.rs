@@ -5,7 +5,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agon_core::{Ask, Brief, Corrupt, Prompt, PromptTemplate, ReplyFault, Request, Seat, SeededDraw};
+use agon_core::{
+    Ask, Brief, Corrupt, Debate, PhaseTurn, PromptTemplate, ReplyFault, Request, Seat, SeededDraw,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,22 +57,22 @@ pub struct ClerkMember {
 }
 
 impl ClerkSorting {
-    /// The groups, as they are verified.
-    pub fn declared(&self) -> Vec<DeclaredGroup> {
-        let group = |position: &ClerkPosition| DeclaredGroup {
-            statement: position.statement.clone(),
-            members: position
-                .members
-                .iter()
-                .map(|member| (member.label.clone(), member.quote.clone()))
-                .collect(),
-        };
-        self.positions.iter().map(group).collect()
+    /// What the clerk declared in this phase, if it was asked and is not absent.
+    pub fn read(debate: &Debate, phase: &str) -> Result<Option<Self>, Corrupt> {
+        let replies =
+            debate.turns.iter().filter(|turn| turn.phase.name == phase).flat_map(PhaseTurn::settled);
+        let mut said = replies.filter_map(|(_, reply)| reply.value());
+        Ok(said.next().map(Self::deserialize).transpose()?)
     }
 
-    /// What of it verifies.
-    pub fn verify(&self, texts: &[LabelledText<'_>], quoted: &QuotedTexts<'_>) -> Sorting {
-        Sorting::verify(Some(&self.declared()), texts, &[], quoted)
+    /// The groups, as they are verified.
+    fn declared(&self) -> Vec<DeclaredGroup> {
+        let member = |member: &ClerkMember| (member.label.clone(), member.quote.clone());
+        let group = |position: &ClerkPosition| DeclaredGroup {
+            statement: position.statement.clone(),
+            members: position.members.iter().map(member).collect(),
+        };
+        self.positions.iter().map(group).collect()
     }
 }
 
@@ -85,44 +87,16 @@ pub fn clerk_model(request: &Request, preferred: Option<&str>, holders: &[Seat])
 
 /// What the clerk's template shows.
 #[derive(Serialize)]
-struct ClerkContext<'a> {
+struct ClerkContext {
     rule: String,
     question: String,
-    texts: Vec<ClerkText<'a>>,
+    texts: Vec<ClerkText>,
 }
 
 #[derive(Serialize)]
-struct ClerkText<'a> {
-    label: &'a str,
+struct ClerkText {
+    label: String,
     content: String,
-}
-
-/// Asks the clerk to sort these texts.
-pub fn clerk_ask(
-    seat: &Seat,
-    question: &str,
-    texts: &[LabelledText<'_>],
-    quoted: &QuotedTexts<'_>,
-) -> Result<Ask, Corrupt> {
-    static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
-    let prompts = made_once(&PROMPTS, || PromptSet::new(&[CLERK_TEMPLATE]))?;
-    let content = |text: &LabelledText<'_>| text.texts.join("\n\n");
-    let context = ClerkContext {
-        rule: quoted.rule(),
-        question: quoted.person(question),
-        texts: texts
-            .iter()
-            .map(|text| ClerkText { label: text.label, content: quoted.quote(text.label, &content(text)) })
-            .collect(),
-    };
-    let prompt: Prompt = prompts.whole(&Arc::from(context.rule.as_str()), CLERK_TEMPLATE.file, &context)?;
-    let labels: Vec<String> = texts.iter().map(|text| text.label.to_owned()).collect();
-    let schema = restrict(
-        schema_of::<ClerkSorting>("sorting"),
-        "/properties/positions/items/properties/members/items/properties/label",
-        &labels,
-    );
-    Ok(new_ask(seat, prompt, Some(Arc::new(schema))))
 }
 
 /// The answers to one question, and what is known of them without asking anybody.
@@ -146,6 +120,19 @@ pub enum SortedBy {
     Clerk,
     /// Nobody declared it, or not for all of them.
     Unknown,
+}
+
+/// The model that the clerk answered with.
+pub fn clerk_of(debate: &Debate) -> Option<String> {
+    debate.spoke(CLERK).first().map(|model| (*model).to_owned())
+}
+
+/// Why it is not known which answers are the same.
+pub fn why_unsorted(debate: &Debate) -> &'static str {
+    match clerk_of(debate) {
+        None => "the clerk gave no answer",
+        Some(_) => "what the clerk declared does not verify",
+    }
 }
 
 impl<'a> AnswerSheet<'a> {
@@ -177,11 +164,25 @@ impl<'a> AnswerSheet<'a> {
         self.is_settled() && self.answers.iter().all(|answer| self.reader.read(answer).is_some())
     }
 
-    /// Asks the clerk to sort the answers, in an order that shows nobody's seat.
+    /// Asks the clerk to sort the answers.
     pub fn ask_clerk(&self, clerk: &Seat) -> Result<Ask, Corrupt> {
-        let (labels, texts) = self.labelled();
-        let texts: Vec<LabelledText<'_>> = labelled_texts(&labels, &texts);
-        clerk_ask(clerk, &self.brief.question, &texts, &QuotedTexts::anonymous(self.brief))
+        static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
+        let prompts = made_once(&PROMPTS, || PromptSet::new(&[CLERK_TEMPLATE]))?;
+        let (shown, quoted) = (self.shown(), QuotedTexts::anonymous(self.brief));
+        let text = |(distinct, label): &'_ (usize, String)| {
+            let content = quoted.quote(label, self.text(*distinct));
+            ClerkText { label: label.clone(), content }
+        };
+        let context = ClerkContext {
+            rule: quoted.rule(),
+            question: quoted.person(&self.brief.question),
+            texts: shown.iter().map(text).collect(),
+        };
+        let prompt = prompts.whole(&Arc::from(context.rule.as_str()), CLERK_TEMPLATE.file, &context)?;
+        let labels: Vec<String> = shown.into_iter().map(|(_, label)| label).collect();
+        let label = "/properties/positions/items/properties/members/items/properties/label";
+        let schema = restrict(schema_of::<ClerkSorting>("sorting"), label, &labels);
+        Ok(new_ask(clerk, prompt, Some(Arc::new(schema))))
     }
 
     /// Checks what the clerk declares.
@@ -193,49 +194,41 @@ impl<'a> AnswerSheet<'a> {
     pub fn sorted(&self, clerk: Option<&ClerkSorting>) -> (Sorting, SortedBy) {
         if self.is_settled() {
             let is_unsorted = self.distinct.len() == 1 && !self.is_discrete();
-            let group = |members: &Vec<usize>| PositionGroup {
-                statement: None,
-                members: members.clone(),
-                is_unsorted,
-            };
-            let groups = self.distinct.iter().map(group).collect();
-            return (Sorting { groups, faults: Vec::new() }, SortedBy::Arithmetic);
+            return (self.without_clerk(is_unsorted), SortedBy::Arithmetic);
         }
-        let sorting = clerk.map_or_else(|| self.unsorted(), |reply| self.verified(reply));
+        let sorting = clerk.map_or_else(|| self.without_clerk(true), |reply| self.verified(reply));
         let by = if sorting.is_complete() { SortedBy::Clerk } else { SortedBy::Unknown };
         (sorting, by)
     }
 
-    fn unsorted(&self) -> Sorting {
-        let group = |members: &Vec<usize>| PositionGroup {
-            statement: None,
-            members: members.clone(),
-            is_unsorted: true,
-        };
-        Sorting { groups: self.distinct.iter().map(group).collect(), faults: Vec::new() }
+    fn without_clerk(&self, is_unsorted: bool) -> Sorting {
+        let groups = self.distinct.iter().cloned();
+        let groups = groups.map(|members| PositionGroup { statement: None, members, is_unsorted });
+        Sorting { groups: groups.collect(), faults: Vec::new() }
     }
 
     /// What of the clerk's sorting verifies. Answers that arithmetic tells apart are not one position, whatever it declares.
     fn verified(&self, reply: &ClerkSorting) -> Sorting {
-        let (labels, texts) = self.labelled();
-        let mut sorting = reply.verify(&labelled_texts(&labels, &texts), &QuotedTexts::anonymous(self.brief));
+        let shown = self.shown();
+        let texts = shown.iter().map(|(distinct, label)| LabelledText { label, text: self.text(*distinct) });
+        let texts: Vec<LabelledText<'_>> = texts.collect();
+        let quoted = QuotedTexts::anonymous(self.brief);
+        let mut sorting = Sorting::verify(Some(&reply.declared()), &texts, &[], &quoted);
         let mut groups = Vec::new();
         for group in std::mem::take(&mut sorting.groups) {
-            let of_sheet: Vec<usize> =
-                group.members.iter().filter_map(|place| self.order().get(*place).copied()).collect();
-            let contradicts =
-                of_sheet.iter().any(|one| of_sheet.iter().any(|other| self.is_different(*one, *other)));
-            let expand = |distinct: &usize| self.distinct.get(*distinct).cloned().unwrap_or_default();
-            if contradicts {
+            let of_sheet = group.members.iter().filter_map(|place| shown.get(*place));
+            let of_sheet: Vec<usize> = of_sheet.map(|(distinct, _)| *distinct).collect();
+            let members = |distinct: &usize| self.distinct.get(*distinct).cloned().unwrap_or_default();
+            if of_sheet.iter().any(|one| of_sheet.iter().any(|other| self.is_different(*one, *other))) {
                 sorting.faults.push("One position contains options or numbers that differ.".to_owned());
-                let alone = |distinct: &usize| PositionGroup {
+                let alone = of_sheet.iter().map(members);
+                groups.extend(alone.map(|members| PositionGroup {
                     statement: None,
-                    members: expand(distinct),
+                    members,
                     is_unsorted: true,
-                };
-                groups.extend(of_sheet.iter().map(alone));
+                }));
             } else {
-                let mut members: Vec<usize> = of_sheet.iter().flat_map(expand).collect();
+                let mut members: Vec<usize> = of_sheet.iter().flat_map(members).collect();
                 members.sort_unstable();
                 groups.push(PositionGroup { members, ..group });
             }
@@ -246,35 +239,31 @@ impl<'a> AnswerSheet<'a> {
 
     /// The label under which the clerk reads the answer of this place.
     pub fn clerk_label(&self, place: usize) -> Option<String> {
-        let distinct = self.distinct.iter().position(|places| places.contains(&place))?;
-        let shown = self.order().into_iter().position(|other| other == distinct)?;
-        self.labelled().0.into_iter().nth(shown)
+        let is_its =
+            |distinct: usize| self.distinct.get(distinct).is_some_and(|places| places.contains(&place));
+        self.shown().into_iter().find(|(distinct, _)| is_its(*distinct)).map(|(_, label)| label)
     }
 
     fn is_different(&self, one: usize, other: usize) -> bool {
-        let first = |distinct: usize| self.answers.get(*self.distinct.get(distinct)?.first()?);
-        let pair = first(one).zip(first(other));
-        pair.is_some_and(|(one, other)| self.reader.is_same(one, other) == Some(false))
+        self.reader.is_same(self.text(one), self.text(other)) == Some(false)
     }
 
-    /// The distinct answers in the order in which the clerk reads them.
-    fn order(&self) -> Vec<usize> {
+    /// A distinct answer, in the words of the first who gave it.
+    fn text(&self, distinct: usize) -> &'a str {
+        let first = self.distinct.get(distinct).and_then(|places| places.first());
+        first.and_then(|first| self.answers.get(*first)).copied().unwrap_or_default()
+    }
+
+    /// The distinct answers with their labels, in the order in which the clerk reads them. It shows nobody's seat.
+    fn shown(&self) -> Vec<(usize, String)> {
         let mut order: Vec<usize> = (0..self.distinct.len()).collect();
         SeededDraw::new(self.brief.seed, "clerk").shuffle(&mut order);
         order
+            .into_iter()
+            .zip('A'..='Z')
+            .map(|(distinct, letter)| (distinct, format!("Answer {letter}")))
+            .collect()
     }
-
-    /// The label and the text of each distinct answer, in the order in which the clerk reads them.
-    fn labelled(&self) -> (Vec<String>, Vec<[&'a str; 1]>) {
-        let first = |distinct: usize| self.answers.get(*self.distinct.get(distinct)?.first()?).copied();
-        let texts: Vec<[&str; 1]> = self.order().into_iter().filter_map(first).map(|text| [text]).collect();
-        let labels = ('A'..='Z').take(texts.len()).map(|letter| format!("Answer {letter}"));
-        (labels.collect(), texts)
-    }
-}
-
-fn labelled_texts<'t>(labels: &'t [String], texts: &'t [[&'t str; 1]]) -> Vec<LabelledText<'t>> {
-    labels.iter().zip(texts).map(|(label, texts)| LabelledText { label, texts }).collect()
 }
 
 #[cfg(test)]

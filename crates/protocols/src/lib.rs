@@ -24,6 +24,7 @@
 //! - [`attached_context`]: what a person attaches with `--context`.
 //! - [`tools`]: what seats ask to have looked up, and what was found.
 //! - [`named_lists`]: reads files that list names, each with a value.
+//! - [`report_sections`]: sections that several reports have.
 //! - [`quotes`]: verifies quotes. [`sorting`]: verifies who holds the same position. [`packet_lines`]: verifies places in files.
 //! - [`clerk`]: the seat that sorts answers. [`short_answers`]: compares options and numbers.
 
@@ -45,6 +46,7 @@ pub mod participation;
 pub mod poll;
 pub mod prompt;
 pub mod quotes;
+pub mod report_sections;
 pub mod review;
 pub mod short_answers;
 pub mod sorting;

@@ -1,6 +1,6 @@
 //! Whether a limit on time, money or calls ends a debate, and which one.
 
-use agon_core::{AbsenceReason, Debate, PhaseTurn, Reply};
+use agon_core::{AbsenceReason, Debate, DebateLimits, PhaseTurn, Reply};
 
 /// Comparisons with limits allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -76,18 +76,23 @@ impl LimitCheck<'_> {
         let (limits, spent) = (&self.debate.brief.limits, self.debate.spent());
         let usd = spent.usd + spent.lost_usd + spent.doubtful_usd;
         let over = |part: f64, limit: f64| part >= limit * (1.0 - self.closing_share) - TOLERANCE;
-        let time = limits
-            .deadline_ms
-            .filter(|limit| over(self.debate.at_ms as f64, *limit as f64) || self.too_slow());
-        if let Some(limit) = time {
-            return Some(format!("the deadline of {} s", limit as f64 / 1000.0));
-        }
+        let late = |limit: u64| over(self.debate.at_ms as f64, limit as f64) || self.too_slow();
         let needed = u32::try_from(calls + self.closing_calls).unwrap_or(u32::MAX);
-        if let Some(limit) = limits.calls.filter(|limit| spent.calls.saturating_add(needed) > *limit) {
-            let s = if limit == 1 { "" } else { "s" };
-            return Some(format!("the limit of {limit} call{s}"));
-        }
-        let budget = limits.usd.filter(|limit| over(usd, *limit));
-        budget.map(|limit| format!("the budget of ${limit}"))
+        let is_reached = [
+            limits.deadline_ms.is_some_and(late),
+            limits.calls.is_some_and(|limit| spent.calls.saturating_add(needed) > limit),
+            limits.usd.is_some_and(|limit| over(usd, limit)),
+        ];
+        let limits = limit_words(limits).into_iter().zip(is_reached);
+        limits.filter(|(_, is_reached)| *is_reached).find_map(|(limit, _)| limit)
     }
+}
+
+/// The limits on time, calls and money, as warnings name them.
+pub fn limit_words(limits: &DebateLimits) -> [Option<String>; 3] {
+    [
+        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0)),
+        limits.calls.map(|calls| format!("the limit of {calls} call{}", if calls == 1 { "" } else { "s" })),
+        limits.usd.map(|usd| format!("the budget of ${usd}")),
+    ]
 }

@@ -1,37 +1,43 @@
 //! How the seats took part: who could not finish or read everything, and how many calls were answered.
 
-use agon_core::{Debate, PhaseTurn, Reply};
+use agon_core::{AskRecord, Debate, Fidelity, Phase, PhaseTurn, Reply};
 
 /// How many judges must be heard before their verdict counts: two thirds.
 pub fn judges_quorum(judges: usize) -> usize {
     (2 * judges).div_ceil(3)
 }
 
+/// Whether a debate went as planned: nobody was absent or cut off, and `is_whole` by the protocol's own rules.
+pub fn fidelity(debate: &Debate, is_whole: bool) -> Fidelity {
+    match is_whole && debate.absences().next().is_none() && cut_off_warnings(debate).is_empty() {
+        true => Fidelity::Full,
+        false => Fidelity::Degraded,
+    }
+}
+
 /// A warning for every reply that the limit on output tokens cut off.
 pub fn cut_off_warnings(debate: &Debate) -> Vec<String> {
-    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
-    let cut = said.filter(|(_, (_, reply))| matches!(reply, Reply::Said { cut_off: true, .. }));
-    cut.map(|(phase, (ask, _))| {
-        format!(
-            "{}, round {}: {} was cut off by the limit on output tokens",
-            phase.name, phase.round, ask.seat
-        )
+    warnings_of_replies(debate, |reply| {
+        let is_cut_off = matches!(reply, Reply::Said { cut_off: true, .. });
+        is_cut_off.then(|| "was cut off by the limit on output tokens".to_owned())
     })
-    .collect()
 }
 
 /// A warning for every seat whose model could not read its whole prompt.
 pub fn shortened_warnings(debate: &Debate) -> Vec<String> {
-    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
-    said.filter_map(|(phase, (ask, reply))| {
+    warnings_of_replies(debate, |reply| {
         let Reply::Said { shortened: Some(shortened), .. } = reply else { return None };
         let (left_out, tokens) = (shortened.left_out_of(), shortened.context_tokens);
-        Some(format!(
-            "{}, round {}: {} could not read {left_out} (its model reads {tokens} tokens)",
-            phase.name, phase.round, ask.seat
-        ))
+        Some(format!("could not read {left_out} (its model reads {tokens} tokens)"))
     })
-    .collect()
+}
+
+fn warnings_of_replies(debate: &Debate, what: impl Fn(&Reply) -> Option<String>) -> Vec<String> {
+    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
+    let warning = |(phase, (ask, reply)): (&Phase, (&AskRecord, &Reply))| {
+        Some(format!("{}, round {}: {} {}", phase.name, phase.round, ask.seat, what(reply)?))
+    };
+    said.filter_map(warning).collect()
 }
 
 /// How many calls of these phases came back: every answer, and every attempt that failed and was repeated. Calls lost in an

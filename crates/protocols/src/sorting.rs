@@ -21,8 +21,8 @@ pub struct DeclaredGroup {
 pub struct LabelledText<'a> {
     /// The label under which it was shown.
     pub label: &'a str,
-    /// What was shown under it, before masking. Several texts where a seat said several things.
-    pub texts: &'a [&'a str],
+    /// What was shown under it, before masking.
+    pub text: &'a str,
 }
 
 /// Texts sorted into positions, by their places in the list.
@@ -60,20 +60,14 @@ impl Sorting {
             |declared| placed_texts(declared, texts, quoted, &mut faults),
         );
         let mut joined: Vec<usize> = (0..texts.len()).collect();
-        for (place, group) in placed.iter().enumerate().filter(|(_, group)| group.is_some()) {
-            let first = placed.iter().position(|other| other == group).unwrap_or(place);
-            join(&mut joined, place, first);
-        }
-        for (one, text) in texts.iter().enumerate() {
-            for (other, earlier) in texts.iter().enumerate().take(one) {
-                let (Some(text), Some(earlier)) = (text.texts.last(), earlier.texts.last()) else { continue };
-                if is_same_text(text, earlier) {
+        for (one, (text, group)) in texts.iter().zip(&placed).enumerate() {
+            for (other, (earlier, other_group)) in texts.iter().zip(&placed).enumerate().take(one) {
+                let is_declared = group.is_some() && group == other_group;
+                let is_signed = same.contains(&(one, other)) || same.contains(&(other, one));
+                if is_declared || is_signed || is_same_text(text.text, earlier.text) {
                     join(&mut joined, one, other);
                 }
             }
-        }
-        for (one, other) in same.iter().filter(|(one, other)| *one < texts.len() && *other < texts.len()) {
-            join(&mut joined, *one, *other);
         }
         Self { groups: groups(&joined, &placed, declared.unwrap_or_default()), faults }
     }
@@ -92,14 +86,18 @@ impl Sorting {
     pub fn is_complete(&self) -> bool {
         self.groups.len() == 1 || self.groups.iter().all(|group| !group.is_unsorted)
     }
+}
 
-    /// The share of pairs of texts that are one position; `None` if it is not known of every pair, or there is no pair.
-    pub fn agreement(&self) -> Option<f64> {
-        let count: usize = self.groups.iter().map(|group| group.members.len()).sum();
-        let pairs = |n: usize| n * n.saturating_sub(1) / 2;
-        let same: usize = self.groups.iter().map(|group| pairs(group.members.len())).sum();
-        (self.is_complete() && count > 1).then(|| same as f64 / pairs(count) as f64)
-    }
+/// What a declaration says of one text.
+#[derive(Clone, Copy)]
+enum Placement {
+    Nowhere,
+    /// In the declared group of this number.
+    In(usize),
+    /// In more than one group.
+    Twice,
+    /// Only with quotes that do not occur.
+    Misquoted,
 }
 
 /// For each text, the declared group that it verifiably belongs to.
@@ -109,41 +107,38 @@ fn placed_texts(
     quoted: &QuotedTexts<'_>,
     faults: &mut Vec<String>,
 ) -> Vec<Option<usize>> {
-    let mut placed: Vec<Option<usize>> = vec![None; texts.len()];
-    let mut is_named_twice = vec![false; texts.len()];
-    let mut is_misquoted = vec![false; texts.len()];
-    for (number, group) in declared.iter().enumerate() {
-        for (label, quote) in &group.members {
-            let place = texts.iter().position(|text| is_label(label, text.label));
-            let (Some(place), Some(text)) = (place, place.and_then(|place| texts.get(place))) else {
-                faults.push(format!("There is no {label:?} to sort."));
-                continue;
-            };
-            if !text.texts.iter().any(|text| quoted.is_quoted(quote, text)) {
-                faults.push(format!(
-                    "The quote of {label} does not occur in its text: {quote:?} ({QUOTE_EXACTLY})."
-                ));
-                is_misquoted.get_mut(place).into_iter().for_each(|misquoted| *misquoted = true);
-                continue;
-            }
-            let (slot, twice) = (placed.get_mut(place), is_named_twice.get_mut(place));
-            if let (Some(slot), Some(twice)) = (slot, twice) {
-                *twice |= slot.is_some_and(|other| other != number);
-                *slot = Some(number);
-            }
+    let mut placed = vec![Placement::Nowhere; texts.len()];
+    let groups = declared.iter().enumerate();
+    let members = groups.flat_map(|(number, group)| group.members.iter().map(move |said| (number, said)));
+    for (number, (label, quote)) in members {
+        let mut shown = placed.iter_mut().zip(texts);
+        let Some((place, text)) = shown.find(|(_, text)| is_label(label, text.label)) else {
+            faults.push(format!("There is no {label:?} to sort."));
+            continue;
+        };
+        let is_quoted = quoted.is_quoted(quote, text.text);
+        if !is_quoted {
+            faults.push(format!(
+                "The quote of {label} does not occur in its text: {quote:?} ({QUOTE_EXACTLY})."
+            ));
         }
+        *place = match (*place, is_quoted) {
+            (Placement::Nowhere | Placement::Misquoted, true) => Placement::In(number),
+            (Placement::In(other), true) if other != number => Placement::Twice,
+            (Placement::Nowhere, false) => Placement::Misquoted,
+            (known, _) => known,
+        };
     }
-    for (((slot, twice), misquoted), text) in
-        placed.iter_mut().zip(is_named_twice).zip(is_misquoted).zip(texts)
-    {
-        if twice {
-            *slot = None;
-            faults.push(format!("{} is in more than one group.", text.label));
-        } else if slot.is_none() && !misquoted {
-            faults.push(format!("{} is in no group.", text.label));
+    let group = |(place, text): (Placement, &LabelledText<'_>)| {
+        match place {
+            Placement::In(number) => return Some(number),
+            Placement::Twice => faults.push(format!("{} is in more than one group.", text.label)),
+            Placement::Nowhere => faults.push(format!("{} is in no group.", text.label)),
+            Placement::Misquoted => {}
         }
-    }
-    placed
+        None
+    };
+    placed.into_iter().zip(texts).map(group).collect()
 }
 
 /// Whether `said` names this label: the same text, or its last word ("A" for "Debater A", and the other way round).
@@ -165,22 +160,21 @@ fn join(joined: &mut [usize], one: usize, other: usize) {
 }
 
 fn groups(joined: &[usize], placed: &[Option<usize>], declared: &[DeclaredGroup]) -> Vec<PositionGroup> {
-    let mut groups: Vec<PositionGroup> = Vec::new();
-    for root in (0..joined.len()).filter(|place| joined.get(*place) == Some(place)) {
+    let of_root = |root: usize| {
         let members: Vec<usize> =
             (0..joined.len()).filter(|place| joined.get(*place) == Some(&root)).collect();
-        let in_declared = |place: &usize| placed.get(*place).copied().flatten();
-        let mut numbers: Vec<usize> = members.iter().filter_map(in_declared).collect();
+        let mut numbers: Vec<usize> =
+            members.iter().filter_map(|place| placed.get(*place).copied().flatten()).collect();
         let is_unsorted = numbers.is_empty();
         // Of two groups that were joined, the statement of the larger stands.
-        let size = |number: usize| members.iter().filter(|place| in_declared(place) == Some(number)).count();
-        numbers.sort_by_key(|number| std::cmp::Reverse(size(*number)));
+        let in_turn = numbers.clone();
+        let size = |number: &usize| in_turn.iter().filter(|other| *other == number).count();
+        numbers.sort_by_key(|number| std::cmp::Reverse(size(number)));
         let statement = numbers.first().and_then(|number| declared.get(*number));
         let statement = statement.map(|group| group.statement.trim().to_owned());
-        let statement = statement.filter(|statement| !statement.is_empty());
-        groups.push(PositionGroup { statement, members, is_unsorted });
-    }
-    groups
+        PositionGroup { statement: statement.filter(|statement| !statement.is_empty()), members, is_unsorted }
+    };
+    (0..joined.len()).filter(|place| joined.get(*place) == Some(place)).map(of_root).collect()
 }
 
 /// The names of positions over the rounds of a debate. A position keeps its name while somebody who held it says that it still does.
@@ -245,11 +239,6 @@ impl PositionNames {
         }
         self.current.clone_from(&round);
         round
-    }
-
-    /// The name of a place's position after the last round that was named.
-    pub fn name(&self, place: usize) -> Option<&str> {
-        self.current.get(place).map(|(name, _)| name.as_str())
     }
 
     /// The statement of the group, else its text. A statement that was a name before is that position again.

@@ -15,12 +15,9 @@ fn group(statement: &str, members: &[(&str, &str)]) -> DeclaredGroup {
 
 fn sorted(declared: Option<&[DeclaredGroup]>, texts: &[&str], same: &[(usize, usize)]) -> Sorting {
     let brief = testing::plain_brief();
-    let texts: Vec<[&str; 1]> = texts.iter().map(|text| [*text]).collect();
-    let labelled: Vec<LabelledText<'_>> = ["A", "B", "C", "D"]
-        .into_iter()
-        .zip(&texts)
-        .map(|(label, texts)| LabelledText { label, texts })
-        .collect();
+    let labelled = ["A", "B", "C", "D"].into_iter().zip(texts);
+    let labelled: Vec<LabelledText<'_>> =
+        labelled.map(|(label, text)| LabelledText { label, text }).collect();
     Sorting::verify(declared, &labelled, same, &QuotedTexts::anonymous(&brief))
 }
 
@@ -39,7 +36,7 @@ fn a_partition_with_quotes_that_occur_is_the_sorting() {
     ];
     let sorting = sorted(Some(&declared), &TEXTS, &[]);
     assert_eq!(members(&sorting), [(vec![0, 1, 3], false), (vec![2], false)]);
-    assert_eq!((sorting.fault(), sorting.agreement()), (None, Some(0.5)));
+    assert_eq!((sorting.fault(), sorting.is_complete()), (None, true));
     assert_eq!(sorting.groups[0].statement.as_deref(), Some("Postgres only"));
 }
 
@@ -62,7 +59,7 @@ fn what_does_not_verify_is_dropped_and_said() {
             "{changed:?}"
         );
         assert!(sorting.fault().unwrap().contains(fault), "{:?}", sorting.faults);
-        assert_eq!(sorting.agreement(), None, "one text is not placed");
+        assert!(!sorting.is_complete(), "one text is not placed");
     }
 }
 
@@ -80,9 +77,9 @@ fn a_text_in_two_groups_or_in_none_is_unsorted() {
 fn without_a_declaration_only_equal_texts_are_one() {
     let sorting = sorted(None, &["Use Go", "use  GO", "Never use Go"], &[]);
     assert_eq!(members(&sorting), [(vec![0, 1], true), (vec![2], true)]);
-    assert_eq!((sorting.agreement(), sorting.fault()), (None, None));
+    assert_eq!((sorting.is_complete(), sorting.fault()), (false, None));
     let equal = sorted(None, &["Use Go", "use  GO"], &[]);
-    assert_eq!((equal.is_complete(), equal.agreement()), (true, Some(1.0)));
+    assert!(equal.is_complete());
 }
 
 /// "Equality makes two texts one", and what a holder declares about its own position outranks what anybody else says.

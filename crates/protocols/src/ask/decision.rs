@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::history::{ResolvedDebate, history};
+use agon_core::wording::counted;
 use agon_core::{Debate, DecidedPosition, PositionFlip, PositionHistory, RoundPositions, Seat, Status};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use super::ladder::{AskLadder, EndedPart};
 use super::positions::vote;
 use crate::panel::consensus::FindingState;
 use crate::panel::figure;
-use crate::panel::verdict::{MajorityVerdict, PanelVerdict, VerdictDecision};
+use crate::panel::verdict::{MajorityVerdict, PanelVerdict, UndecidedVerdict, VerdictDecision};
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -50,10 +51,10 @@ pub(super) struct AskDecision {
     pub(super) notes: Vec<String>,
 }
 
-impl AskDecision {
+impl AnswerBasis {
     /// Whether the answer is the debate's own.
-    pub(super) fn is_of_debate(&self) -> bool {
-        matches!(self.basis, Some(AnswerBasis::Debate | AnswerBasis::Panel))
+    pub(super) fn is_of_debate(self) -> bool {
+        matches!(self, Self::Debate | Self::Panel)
     }
 }
 
@@ -77,22 +78,16 @@ pub(super) fn decide(ladder: &AskLadder<'_>) -> AskDecision {
     decision.ruling = ladder.panel.as_ref().and_then(|panel| ruling(panel, stands_from));
     match &decision.ruling {
         Some(ruling) if ruling.stands => decision.basis = Some(AnswerBasis::Panel),
-        Some(ruling) => {
-            let why = ruling.why.clone();
-            decision = by_vote(ladder, decision, &why);
-        }
+        Some(ruling) => decision = by_vote(ladder, decision.clone(), &ruling.why),
         None if ladder.panel.is_some() => {
             decision.notes.push("the panel came to no verdict: the debate's answer is as it was".to_owned());
         }
         None => {}
     }
     decision.never_worse = ladder.never_worse();
-    match decision.never_worse.as_ref().filter(|check| check.kept) {
-        Some(check) => {
-            let why = check.why.clone();
-            by_vote(ladder, decision, &why)
-        }
-        None => decision,
+    match &decision.never_worse {
+        Some(check) if check.kept => by_vote(ladder, decision.clone(), &check.why),
+        _ => decision,
     }
 }
 
@@ -102,7 +97,7 @@ fn by_agreement(ladder: &AskLadder<'_>) -> AskDecision {
     let surer = pair.iter().rev().max_by(|a, b| a.reply.confidence.total_cmp(&b.reply.confidence));
     AskDecision {
         basis: Some(AnswerBasis::Agreement),
-        answer: surer.map(|first| first.reply.answer.trim().to_owned()),
+        answer: surer.map(|first| first.answer().to_owned()),
         why: surer.map(|first| first.reply.why.trim().to_owned()),
         decided: ladder.history.rounds.first().and_then(vote).map_or(DecidedPosition::Unknown, held),
         ..AskDecision::default()
@@ -121,12 +116,8 @@ fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> A
         decision.notes.push(format!("{reason}; there is no vote to fall back on: {why}"));
         return decision;
     };
-    let holders: Vec<&str> = first_round
-        .stands
-        .iter()
-        .filter(|stand| stand.position == position)
-        .map(|stand| stand.seat.as_str())
-        .collect();
+    let stands = first_round.stands.iter().filter(|stand| stand.position == position);
+    let holders: Vec<&str> = stands.map(|stand| stand.seat.as_str()).collect();
     decision.notes.push(format!(
         "{reason}: the answer is the plain vote on the first answers, {} of {}",
         holders.len(),
@@ -136,7 +127,7 @@ fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> A
     let first_holder = ladder.firsts.all.iter().find(|first| holders.contains(&first.seat));
     AskDecision {
         basis: Some(AnswerBasis::FirstRoundVote),
-        answer: first_holder.map(|first| first.reply.answer.trim().to_owned()),
+        answer: first_holder.map(|first| first.answer().to_owned()),
         why: first_holder.map(|first| first.reply.why.trim().to_owned()),
         decided: held(position),
         ..decision
@@ -170,7 +161,7 @@ pub struct PanelRuling {
 
 /// The ruling of a panel that has ended. `None` if it came to no verdict.
 fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuling> {
-    let score = panel_score(panel).filter(|_| panel.outcome.status == Status::Complete)?;
+    let score = panel_score(&panel.verdict).filter(|_| panel.outcome.status == Status::Complete)?;
     let is_enough = score >= stands_from - TOLERANCE;
     let mut findings = panel.verdict.critical_findings.iter();
     let adopted = findings.find(|finding| finding.state == FindingState::Adopted);
@@ -184,10 +175,11 @@ fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuli
 
 /// The score that decides. Without consensus or majority, every judge must find the answer good enough, so the lowest score
 /// counts.
-fn panel_score(panel: &EndedPart<PanelVerdict>) -> Option<f64> {
-    let last = panel.view.positions.rounds.last();
-    let lowest = || last?.stands.iter().filter_map(|stand| stand.value).reduce(f64::min);
-    panel.verdict.score().or_else(lowest)
+fn panel_score(verdict: &PanelVerdict) -> Option<f64> {
+    match &verdict.decision {
+        VerdictDecision::NoMajority(UndecidedVerdict { score_range: [lowest, _], .. }) => Some(*lowest),
+        _ => verdict.score(),
+    }
 }
 
 /// Whose score that is, in words that the score follows.
@@ -237,32 +229,21 @@ fn is_vote_kept(history: &PositionHistory) -> (bool, String) {
     let decided = match &history.decided {
         DecidedPosition::Held(decided) => decided,
         DecidedPosition::New(_) => {
-            return (
-                true,
-                "the debate came to an answer that nobody held, so no change of mind backs it".to_owned(),
-            );
+            let why = "the debate came to an answer that nobody held, so no change of mind backs it";
+            return (true, why.to_owned());
         }
         DecidedPosition::Nothing | DecidedPosition::Unknown => {
-            return (
-                true,
-                "it is not known whose position the debate's answer is, so no change of mind is known to back it"
-                    .to_owned(),
-            );
+            return (true, "it is not known whose position the debate's answer is".to_owned());
         }
     };
-    let (evidenced, bare): (Vec<_>, Vec<_>) =
-        lasting_flips(history, decided).into_iter().partition(|flip| flip.evidenced);
-    let (evidenced, bare) = (evidenced.len(), bare.len());
-    let count =
-        |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
-    let all = count(evidenced + bare);
-    match (evidenced, bare) {
-        (0, 0) => (true, "nobody changed over to what the debate came to".to_owned()),
-        (0, _) => (true, format!("{all} led to what the debate came to, none with evidence")),
-        _ if bare > evidenced => {
-            (true, format!("{all} led to what the debate came to, only {evidenced} with evidence"))
-        }
-        _ => (false, format!("{all} led to what the debate came to, {evidenced} with evidence")),
+    let flips = lasting_flips(history, decided);
+    let evidenced = flips.iter().filter(|flip| flip.evidenced).count();
+    let (all, bare) = (flips.len(), flips.len() - evidenced);
+    let changed = format!("{all} changed over to what the debate came to");
+    match evidenced {
+        _ if flips.is_empty() => (true, "nobody changed over to what the debate came to".to_owned()),
+        0 => (true, format!("{changed}, none with evidence")),
+        _ => (bare > evidenced, format!("{changed}, {evidenced} with evidence")),
     }
 }
 
@@ -313,9 +294,9 @@ pub(super) fn agreement_risk(debate: &Debate) -> Option<AgreementRisk> {
     let rate = wrong as f64 / agreed as f64;
     let (low, high) = wilson_interval(wrong as f64, agreed as f64);
     let sentence = format!(
-        "Of {agreed} earlier debate{} in which these two gave the same first answer, {wrong} {} wrong: {:.0}%, and between {:.0}% and {:.0}% \
+        "Of {} in which these two gave the same first answer, {wrong} {} wrong: {:.0}%, and between {:.0}% and {:.0}% \
          with 95% confidence.",
-        if agreed == 1 { "" } else { "s" },
+        counted(agreed as u64, "earlier debate"),
         if wrong == 1 { "was" } else { "were" },
         100.0 * rate,
         100.0 * low,

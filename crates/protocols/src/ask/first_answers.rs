@@ -1,28 +1,17 @@
 //! The first answers, which each seat gives alone, and whether the first two agree.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use agon_core::{
-    Corrupt, Debate, PhaseTurn, PositionHistory, ReplySchema, RoundPositions, Seat, SeatPosition, Step,
-};
-use serde::Deserialize;
+use agon_core::{Corrupt, Debate, PositionHistory, RoundPositions, SeatPosition, Step};
 
-use super::{AskPhase, OWN_TEMPLATES};
+use super::{ANSWER, AskPhase, SYSTEM};
 use crate::clerk::{AnswerSheet, CLERK, ClerkSorting, SortedBy};
-use crate::poll::AnswerPromptContext;
-use crate::poll::replies::PollAnswer;
-use crate::prompt::{self, PromptSet, new_ask};
+use crate::poll::answers::{AnswerAsks, SeatAnswer, seat_answers};
+use crate::prompt::made_once;
 use crate::sorting::Sorting;
 
 /// How many seats answer in the first step.
 const PAIR_SIZE: usize = 2;
-
-/// A seat's first answer.
-#[derive(Debug, Clone)]
-pub(super) struct FirstAnswer<'a> {
-    pub(super) seat: &'a str,
-    pub(super) reply: PollAnswer,
-}
 
 /// Whether the two answers of the first step are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +32,9 @@ pub(super) enum PairAgreement {
 #[derive(Debug)]
 pub(super) struct FirstAnswers<'a> {
     debate: &'a Debate,
-    pub(super) all: Vec<FirstAnswer<'a>>,
+    pub(super) all: Vec<SeatAnswer<'a>>,
+    /// How many of the first two seats answered.
+    pair_count: usize,
     pub(super) agreement: PairAgreement,
     /// The sorting of all of them, by place.
     sorting: Sorting,
@@ -51,34 +42,25 @@ pub(super) struct FirstAnswers<'a> {
 
 impl<'a> FirstAnswers<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
-        let is_first = |turn: &&PhaseTurn| {
-            matches!(AskPhase::parse(&turn.phase.name), Some(AskPhase::Answer | AskPhase::DeepAnswer))
-        };
-        let mut all: Vec<FirstAnswer<'a>> = Vec::new();
-        for (ask, reply) in debate.turns.iter().filter(is_first).flat_map(PhaseTurn::settled) {
-            let Some(value) = reply.value() else { continue };
-            all.push(FirstAnswer { seat: &ask.seat, reply: PollAnswer::deserialize(value)? });
-        }
-        let clerk = debate.turn(AskPhase::Clerk.as_str(), 0);
-        let mut declared =
-            clerk.into_iter().flat_map(PhaseTurn::settled).filter_map(|(_, reply)| reply.value());
-        let declared = declared.next().map(ClerkSorting::deserialize).transpose()?;
+        let mut all = seat_answers(debate, AskPhase::Answer.as_str())?;
+        let declared = ClerkSorting::read(debate, AskPhase::Clerk.as_str())?;
         let agreement = agreement(debate, &all, declared.as_ref());
+        let pair_count = all.len();
+        all.extend(seat_answers(debate, AskPhase::DeepAnswer.as_str())?);
         // The clerk sorts the first two. The moderator of the debate sorts the others with them.
         let declared = declared.filter(|_| all.len() <= PAIR_SIZE);
         let (sorting, _) = sheet(debate, &all).sorted(declared.as_ref());
-        Ok(Self { debate, all, agreement, sorting })
+        Ok(Self { debate, all, pair_count, agreement, sorting })
     }
 
-    /// The first two answers.
-    pub(super) fn pair(&self) -> Vec<&FirstAnswer<'a>> {
-        pair_answers(self.debate, &self.all)
+    /// The answers of the first step.
+    pub(super) fn pair(&self) -> &[SeatAnswer<'a>] {
+        self.all.get(..self.pair_count).unwrap_or_default()
     }
 
     /// The answers that the clerk sorts.
     pub(super) fn pair_sheet(&self) -> AnswerSheet<'_> {
-        let answers = self.pair().into_iter().map(|first| first.reply.answer.as_str());
-        AnswerSheet::new(&self.debate.brief, answers.collect())
+        sheet(self.debate, self.pair())
     }
 
     /// Whether it is known of every two first answers if they are the same.
@@ -90,12 +72,12 @@ impl<'a> FirstAnswers<'a> {
     pub(super) fn position(&self, seat: &str) -> Option<String> {
         let place = self.all.iter().position(|first| first.seat == seat)?;
         let first = self.all.get(*self.sorting.group_of(place)?.members.first()?)?;
-        Some(first.reply.answer.trim().to_owned())
+        Some(first.answer().to_owned())
     }
 
     /// The first round, if there was no debate.
     pub(super) fn history(&self) -> PositionHistory {
-        let stand = |(place, first): (usize, &FirstAnswer<'_>)| SeatPosition {
+        let stand = |(place, first): (usize, &SeatAnswer<'_>)| SeatPosition {
             seat: first.seat.to_owned(),
             position: self.position(first.seat).unwrap_or_default(),
             is_unsorted: self.sorting.group_of(place).is_some_and(|group| group.is_unsorted),
@@ -112,7 +94,7 @@ impl<'a> FirstAnswers<'a> {
     }
 }
 
-fn sheet<'f>(debate: &'f Debate, all: &'f [FirstAnswer<'_>]) -> AnswerSheet<'f> {
+fn sheet<'f>(debate: &'f Debate, all: &'f [SeatAnswer<'_>]) -> AnswerSheet<'f> {
     AnswerSheet::new(&debate.brief, all.iter().map(|first| first.reply.answer.as_str()).collect())
 }
 
@@ -121,72 +103,33 @@ pub(super) fn pair_of(debate: &Debate) -> Vec<&str> {
     debate.brief.seats_of("debater").take(PAIR_SIZE).map(|seat| seat.id.as_str()).collect()
 }
 
-fn pair_answers<'f, 'a>(debate: &Debate, all: &'f [FirstAnswer<'a>]) -> Vec<&'f FirstAnswer<'a>> {
-    let pair = pair_of(debate);
-    all.iter().filter(|first| pair.contains(&first.seat)).collect()
-}
-
-fn agreement(debate: &Debate, all: &[FirstAnswer<'_>], declared: Option<&ClerkSorting>) -> PairAgreement {
-    let answers = pair_answers(debate, all);
-    let [one, other] = answers.as_slice() else {
-        let has_answered = |seat: &str| answers.iter().any(|first| first.seat == seat);
-        let absent = pair_of(debate).into_iter().filter(|seat| !has_answered(seat));
+fn agreement(debate: &Debate, pair: &[SeatAnswer<'_>], declared: Option<&ClerkSorting>) -> PairAgreement {
+    let [one, other] = pair else {
+        let is_absent = |seat: &&str| pair.iter().all(|first| first.seat != *seat);
+        let absent = pair_of(debate).into_iter().filter(is_absent);
         return PairAgreement::Missing(absent.map(str::to_owned).collect());
     };
-    let texts = [one, other].map(|first| first.reply.answer.as_str());
-    let (sorting, by) = AnswerSheet::new(&debate.brief, texts.to_vec()).sorted(declared);
+    let (sorting, by) = sheet(debate, pair).sorted(declared);
     let is_asked = debate.turn(AskPhase::Clerk.as_str(), 0).is_some();
-    let statement = |place: usize| {
+    let statement = |place: usize, first: &SeatAnswer<'_>| {
         let declared = sorting.group_of(place).and_then(|group| group.statement.clone());
-        declared.unwrap_or_else(|| texts.get(place).copied().unwrap_or_default().trim().to_owned())
+        declared.unwrap_or_else(|| first.answer().to_owned())
     };
     match by {
         SortedBy::Unknown if is_asked => PairAgreement::Unknown,
         SortedBy::Unknown => PairAgreement::Open,
         by if sorting.groups.len() == 1 => PairAgreement::Same(by),
-        by => PairAgreement::Different(by, [statement(0), statement(1)]),
+        by => PairAgreement::Different(by, [statement(0, one), statement(1, other)]),
     }
 }
 
-/// The compiled templates and the schema, which are the same in every debate.
-struct AskParts {
-    prompts: PromptSet,
-    answer: Arc<ReplySchema>,
-}
-
-fn parts() -> Result<&'static AskParts, Corrupt> {
-    static PARTS: OnceLock<AskParts> = OnceLock::new();
-    prompt::made_once(&PARTS, || {
-        Ok(AskParts {
-            prompts: PromptSet::new(OWN_TEMPLATES)?,
-            answer: Arc::new(prompt::schema_of::<PollAnswer>("answer")),
-        })
-    })
-}
-
-/// Asks the two seats of the first step to answer, each alone.
-pub(super) fn ask_pair(debate: &Debate) -> Result<Step, Corrupt> {
-    let pair = pair_of(debate);
-    ask_for_answers(debate, AskPhase::Answer, |seat| pair.contains(&seat.id.as_str()))
-}
-
-/// Asks the debaters who join in the second step to answer the same question in the same way, each alone.
-pub(super) fn ask_joining(debate: &Debate) -> Result<Step, Corrupt> {
-    let pair = pair_of(debate);
-    ask_for_answers(debate, AskPhase::DeepAnswer, |seat| !pair.contains(&seat.id.as_str()))
-}
-
-fn ask_for_answers(
-    debate: &Debate,
-    phase: AskPhase,
-    is_asked: impl Fn(&Seat) -> bool,
-) -> Result<Step, Corrupt> {
-    let (parts, context) = (parts()?, AnswerPromptContext::of(debate));
-    let system = parts.prompts.shared("ask/system.hbs", &context)?;
-    let prompt = parts.prompts.whole(&system, "ask/answer.hbs", &context)?;
-    let seats = debate.brief.seats_of("debater").filter(|seat| is_asked(seat));
-    let asks = seats.map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
-    Ok(Step::Ask(phase.at(0), asks.collect()))
+/// Asks the two seats of the first step, or the debaters who join in the second step. All get the same prompt.
+pub(super) fn ask_for_answers(debate: &Debate, phase: AskPhase) -> Result<Step, Corrupt> {
+    static ASKS: OnceLock<AnswerAsks> = OnceLock::new();
+    let asks = made_once(&ASKS, || AnswerAsks::new([SYSTEM, ANSWER]))?;
+    let (pair, is_first) = (pair_of(debate), phase == AskPhase::Answer);
+    let seats = debate.brief.seats_of("debater").filter(|seat| pair.contains(&seat.id.as_str()) == is_first);
+    asks.ask(debate, phase.at(0), seats)
 }
 
 /// Asks the clerk whether the two answers are the same.

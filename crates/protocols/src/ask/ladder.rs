@@ -1,6 +1,6 @@
 //! The steps of the ladder that were taken, read from the log.
 
-use agon_core::{Corrupt, Debate, DebateView, Outcome, Phase, PositionHistory, Protocol, Step};
+use agon_core::{Corrupt, Debate, DebateLimits, Outcome, Phase, PositionHistory, Protocol, Step};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -45,18 +45,15 @@ impl LadderStep {
 /// A part of the ladder that has ended, with its own outcome.
 #[derive(Debug)]
 pub(super) struct EndedPart<V> {
-    pub(super) debate: Debate,
+    pub(super) limits: DebateLimits,
     pub(super) outcome: Outcome,
     /// The outcome's verdict, typed.
     pub(super) verdict: V,
-    pub(super) view: DebateView,
 }
 
 impl<V: DeserializeOwned> EndedPart<V> {
-    pub(super) fn new(protocol: &dyn Protocol, part: Debate, outcome: Outcome) -> Result<Self, Corrupt> {
-        let debate = Debate { outcome: Some(outcome.clone()), ..part };
-        let view = protocol.view(&debate)?;
-        Ok(Self { verdict: V::deserialize(&outcome.verdict)?, debate, outcome, view })
+    pub(super) fn new(part: &Debate, outcome: Outcome) -> Result<Self, Corrupt> {
+        Ok(Self { limits: part.brief.limits.clone(), verdict: V::deserialize(&outcome.verdict)?, outcome })
     }
 }
 
@@ -86,19 +83,19 @@ impl<'a> AskLadder<'a> {
     pub(super) fn of_deep(
         debate: &'a Debate,
         firsts: FirstAnswers<'a>,
-        part: Debate,
+        part: &Debate,
         outcome: Outcome,
     ) -> Result<Self, Corrupt> {
-        let deep: EndedPart<DeepVerdict> = EndedPart::new(&Deep, part, outcome)?;
-        let history = position_history(&firsts, Some(deep.view.positions.clone()));
-        Ok(Self { debate, firsts, deep: Some(deep), panel: None, history, stopped: None })
+        let history = position_history(&firsts, Some(Deep.view(part)?.positions));
+        let deep = Some(EndedPart::new(part, outcome)?);
+        Ok(Self { debate, firsts, deep, panel: None, history, stopped: None })
     }
 
     /// The first step and the debate, for a panel that has begun. The debate's outcome is computed again from its part of the log.
     pub(super) fn with_panel(debate: &'a Debate, firsts: FirstAnswers<'a>) -> Result<Self, Corrupt> {
         let part = parts::deep_part(debate, &firsts);
         match Deep.next(&part)? {
-            Step::Close(outcome) => Self::of_deep(debate, firsts, part, *outcome),
+            Step::Close(outcome) => Self::of_deep(debate, firsts, &part, *outcome),
             Step::Ask(phase, _) => Err(Corrupt::Departed {
                 seq: debate.events,
                 why: format!("a panel sits although the debate would ask {}", phase.name),

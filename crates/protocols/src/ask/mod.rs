@@ -14,6 +14,8 @@
 //! - [`verdict`] closes the debate.
 //! - [`report`] describes the result for readers.
 
+use std::sync::LazyLock;
+
 use agon_core::protocol::file_names;
 use agon_core::{
     Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
@@ -26,6 +28,7 @@ use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::deep::{self, Deep};
 use crate::panel::{self, Panel};
 use crate::poll::replies::PollAnswer;
+use first_answers::ask_for_answers;
 use first_answers::{FirstAnswers, PairAgreement};
 use ladder::{AskLadder, EndedPart, LadderStep};
 
@@ -76,37 +79,15 @@ agon_core::protocol_phases! {
     }
 }
 
+const SYSTEM: PromptTemplate =
+    PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") };
+const ANSWER: PromptTemplate =
+    PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") };
+
 /// The templates of the first step, and the panel's rubric.
-const OWN_TEMPLATES: &[PromptTemplate] = &[
-    PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") },
-    PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") },
-    CLERK_TEMPLATE,
-    parts::RUBRIC_TEMPLATE,
-];
+const OWN_TEMPLATES: &[PromptTemplate] = &[SYSTEM, ANSWER, CLERK_TEMPLATE, parts::RUBRIC_TEMPLATE];
 
-const TEMPLATE_COUNT: usize = OWN_TEMPLATES.len() + deep::TEMPLATES.len() + panel::TEMPLATES.len();
-
-/// All templates: those of the first step, the debate and the panel.
-static TEMPLATES: [PromptTemplate; TEMPLATE_COUNT] = all_templates();
-
-#[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a build error")]
-const fn all_templates() -> [PromptTemplate; TEMPLATE_COUNT] {
-    let sources = [OWN_TEMPLATES, deep::TEMPLATES, panel::TEMPLATES];
-    let mut all = [OWN_TEMPLATES[0]; TEMPLATE_COUNT];
-    let (mut source, mut count) = (0, 0);
-    while source < sources.len() {
-        let mut place = 0;
-        while place < sources[source].len() {
-            all[count] = sources[source][place];
-            count += 1;
-            place += 1;
-        }
-        source += 1;
-    }
-    all
-}
-
-static INFO: ProtocolInfo = ProtocolInfo {
+static INFO: LazyLock<ProtocolInfo> = LazyLock::new(|| ProtocolInfo {
     name: "ask",
     about: "Two different models answer; only if they differ there is a debate, then judges on what still divides",
     subject: "QUESTION",
@@ -119,7 +100,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
         RoleInfo { name: "rapporteur", models: RoleModels::Named },
         RoleInfo { name: CLERK, models: RoleModels::Named },
     ],
-    templates: &TEMPLATES,
+    templates: [OWN_TEMPLATES, deep::TEMPLATES, panel::TEMPLATES].concat().leak(),
     phases: AskPhase::INFO,
     closing_share: parts::CLOSING_SHARE,
     title: file_names,
@@ -130,7 +111,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     simulation: None,
     example: Some(("\"QUESTION\" --models A,B,C", "ask two models, and let them debate only if they differ")),
     demo: Some(include_str!("demo.yaml")),
-};
+});
 
 /// How many debaters sit, unless more models are named.
 const SEATS_DEFAULT: usize = 4;
@@ -175,7 +156,9 @@ impl Protocol for Ask {
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let Some(phase) = debate.last_phase() else { return first_answers::ask_pair(debate) };
+        let Some(phase) = debate.last_phase() else {
+            return ask_for_answers(debate, AskPhase::Answer);
+        };
         let firsts = FirstAnswers::read(debate)?;
         match LadderStep::of(phase)? {
             LadderStep::Pair => after_pair(debate, firsts),
@@ -183,7 +166,7 @@ impl Protocol for Ask {
                 let part = parts::deep_part(debate, &firsts);
                 match Deep.next(&part)? {
                     Step::Ask(phase, asks) => Ok(parts::whole_step(debate, parts::DEEP_PREFIX, &phase, asks)),
-                    Step::Close(deep) => after_deep(AskLadder::of_deep(debate, firsts, part, *deep)?),
+                    Step::Close(deep) => after_deep(AskLadder::of_deep(debate, firsts, &part, *deep)?),
                 }
             }
             LadderStep::Panel => next_of_panel(AskLadder::with_panel(debate, firsts)?),
@@ -225,7 +208,7 @@ fn after_pair(debate: &Debate, firsts: FirstAnswers<'_>) -> Result<Step, Corrupt
     }
     match firsts.agreement {
         PairAgreement::Open => first_answers::ask_clerk(debate, &firsts),
-        _ => first_answers::ask_joining(debate),
+        _ => ask_for_answers(debate, AskPhase::DeepAnswer),
     }
 }
 
@@ -247,7 +230,7 @@ fn next_of_panel(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     match Panel.next(&part)? {
         Step::Ask(phase, asks) => Ok(parts::whole_step(ladder.debate, parts::PANEL_PREFIX, &phase, asks)),
         Step::Close(panel) => {
-            verdict::close(&AskLadder { panel: Some(EndedPart::new(&Panel, part, *panel)?), ..ladder })
+            verdict::close(&AskLadder { panel: Some(EndedPart::new(&part, *panel)?), ..ladder })
         }
     }
 }

@@ -9,11 +9,13 @@ use agon_core::{
 };
 use serde_json::{Map, Value};
 
-use super::AskOptions;
-use super::first_answers::{FirstAnswer, FirstAnswers};
+use super::first_answers::FirstAnswers;
+use super::{AskOptions, AskPhase};
 use crate::attached_context::CONTEXT_PART;
 use crate::deep::{self, Deep, DeepOptions, DeepPhase};
+use crate::limits::limit_words;
 use crate::panel::{Panel, PanelOptions};
+use crate::poll::answers::SeatAnswer;
 
 /// The prefixes of the phases of the second and third step.
 pub(super) const DEEP_PREFIX: &str = "deep/";
@@ -188,13 +190,14 @@ fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
 
 /// Adds the first two answers before the others. Their cost belongs to the first step.
 fn add_pair_answers(turn: &mut PhaseTurn, debate: &Debate, firsts: &FirstAnswers<'_>) {
+    let first = |seat: &str| firsts.all.iter().find(|first| first.seat == seat);
     for (ask, reply) in turn.asks.iter().zip(&mut turn.replies) {
-        make_plain_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), false);
+        make_plain_text(reply, first(&ask.seat), false);
     }
-    let Some(pair) = debate.turn(DeepPhase::Answer.as_str(), 0) else { return };
+    let Some(pair) = debate.turn(AskPhase::Answer.as_str(), 0) else { return };
     let mut replies = pair.replies.clone();
     for (ask, reply) in pair.asks.iter().zip(&mut replies) {
-        make_plain_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), true);
+        make_plain_text(reply, first(&ask.seat), true);
     }
     turn.asks.splice(0..0, pair.asks.iter().cloned());
     turn.replies.splice(0..0, replies);
@@ -202,7 +205,7 @@ fn add_pair_answers(turn: &mut PhaseTurn, debate: &Debate, firsts: &FirstAnswers
 }
 
 /// Turns a first answer into the plain text that the debaters read.
-fn make_plain_text(reply: &mut Option<Reply>, first: Option<&FirstAnswer<'_>>, is_paid: bool) {
+fn make_plain_text(reply: &mut Option<Reply>, first: Option<&SeatAnswer<'_>>, is_paid: bool) {
     if let (Some(Reply::Said { text, value, usage, .. }), Some(first)) = (reply, first) {
         *text = first.reply.text();
         *value = None;
@@ -220,18 +223,10 @@ pub(super) fn whole_step(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec
 
 /// A part's warning with the limits that the user set, instead of what was left of them for the part.
 pub(super) fn with_whole_limits(warning: &str, part: &DebateLimits, whole: &DebateLimits) -> String {
-    let deadline = |limits: &DebateLimits| {
-        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
-    };
-    let budget = |limits: &DebateLimits| limits.usd.map(|usd| format!("the budget of ${usd}"));
-    let calls = |limits: &DebateLimits| {
-        let s = |n: u32| if n == 1 { "" } else { "s" };
-        limits.calls.map(|n| format!("the limit of {n} call{}", s(n)))
-    };
-    let figures =
-        [(deadline(part), deadline(whole)), (budget(part), budget(whole)), (calls(part), calls(whole))];
-    let set_limits = figures.into_iter().filter_map(|(part, whole)| part.zip(whole));
-    let mut reworded =
-        set_limits.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
+    let set_limits = limit_words(part).into_iter().zip(limit_words(whole));
+    let mut reworded = set_limits.filter_map(|(part, whole)| {
+        let before = warning.strip_suffix(&part?)?;
+        Some(format!("{before}{}", whole?))
+    });
     reworded.next().unwrap_or_else(|| warning.to_owned())
 }

@@ -3,174 +3,135 @@
 use agon_core::view::{ending_sentence, holder_name};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outline, PositionHistory, Protocol,
-    ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status, Step,
-    VerdictTone,
+    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outcome, Outline, PositionHistory,
+    Protocol, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
 };
 use serde::Deserialize;
 
-use super::decision::{AnswerBasis, AskDecision, decide};
+use super::decision::AnswerBasis;
 use super::first_answers::{FirstAnswers, PairAgreement};
-use super::ladder::{AskLadder, EndedPart, LadderStep};
+use super::ladder::LadderStep;
 use super::positions::position_history;
 use super::verdict::{AskDissent, AskVerdict, FirstAnswerReport, StepReport};
-use super::{AskPhase, parts};
-use crate::clerk::SortedBy;
+use super::{AskPhase, open_points, parts};
+use crate::clerk::clerk_of;
 use crate::deep::Deep;
+use crate::deep::replies::wire_name;
+use crate::deep::verdict::DeepVerdict;
 use crate::panel::Panel;
-use crate::panel::figure;
 use crate::panel::verdict::{PanelVerdict, VerdictDecision};
+use crate::report_sections::{
+    answer_section, answer_tone, list_section, table_rows, table_section, why_section,
+};
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
-    let Some(outcome) = &debate.outcome else { return unfinished_view(debate) };
-    let verdict = AskVerdict::deserialize(&outcome.verdict)?;
-    let ladder = ended_ladder(debate)?;
-    let decision = decide(&ladder);
+    let firsts = FirstAnswers::read(debate)?;
+    let over = debate.outcome.as_ref();
+    let verdict = over.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
+    let taken = |step: LadderStep| verdict.as_ref().and_then(|verdict| verdict.step(step));
+    let [deep, panel] = part_views(debate, &firsts, [LadderStep::Deep, LadderStep::Panel].map(taken))?;
+    let ballots = firsts.all.iter().map(|first| Ballot {
+        seat: first.seat.to_owned(),
+        answer: first.answer().to_owned(),
+        stands_alone: true,
+    });
     let mut view = DebateView {
-        headline: headline(debate, &verdict),
-        positions: PositionHistory { decided: decision.decided.clone(), ..ladder.history.clone() },
-        ballots: ballots(&ladder.firsts),
-        dissent: if decision.is_of_debate() { Vec::new() } else { dissent_items(debate)? },
-        round_summaries: first_summary(debate, &ladder.firsts).into_iter().collect(),
+        positions: position_history(&firsts, deep.as_ref().map(|deep| deep.positions.clone())),
+        ballots: ballots.collect(),
+        round_summaries: first_summary(debate, &firsts).into_iter().collect(),
         ..DebateView::default()
     };
-    let said = debate_and_judges(&ladder, &decision);
-    let mut details = Vec::new();
-    if let Some(deep) = ladder.deep {
-        view.round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, deep.view.round_summaries));
-        details.extend(deep.view.outline.details);
-        view.citable.extend(deep.view.citable);
-        if decision.is_of_debate() {
-            view.dissent = deep.view.dissent;
-        }
+    for (part, prefix) in [(&deep, parts::DEEP_PREFIX), (&panel, parts::PANEL_PREFIX)] {
+        let summaries = part.iter().flat_map(|part| &part.round_summaries);
+        view.round_summaries.extend(in_whole_log(debate, prefix, summaries));
     }
-    if let Some(panel) = ladder.panel {
-        view.round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, panel.view.round_summaries));
-        details.extend(panel_sections(panel.view.outline));
-        view.votes = panel.view.votes;
-        view.citable.extend(panel.view.citable);
-    }
-    view.outline = outline(debate, &ladder.firsts, &verdict, details);
-    view.outline.body.extend(said);
+    let Some((outcome, verdict)) = over.zip(verdict) else {
+        view.positions.decided = DecidedPosition::Nothing;
+        return Ok(view);
+    };
+    view.positions.decided = decided(&verdict, &view.positions);
+    view.headline = headline(outcome, &verdict);
+    view.outline = outline(debate, &firsts, &verdict)?;
+    view.dissent = match &deep {
+        Some(deep) if verdict.decided_by.is_some_and(AnswerBasis::is_of_debate) => deep.dissent.clone(),
+        _ => dissent_items(debate, outcome)?,
+    };
+    view.citable = deep.iter().chain(&panel).flat_map(|part| part.citable.clone()).collect();
+    let deep = deep.map(|deep| deep.outline.details).unwrap_or_default();
+    let (votes, panel) = panel.map(|panel| (panel.votes, panel_sections(panel.outline))).unwrap_or_default();
+    let of_parts = deep.into_iter().chain(panel).map(|section| section.only(ReportLength::Full));
+    view.outline.details.extend(of_parts);
+    view.votes = votes;
     Ok(view)
 }
 
+/// What `deep` and `panel` show of their parts, as far as they have begun. What they came to is in the reports of the steps, so it
+/// is not computed again.
+fn part_views(
+    debate: &Debate,
+    firsts: &FirstAnswers<'_>,
+    taken: [Option<&StepReport>; 2],
+) -> Result<[Option<DebateView>; 2], Corrupt> {
+    let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
+    let ended = |part: Debate, step: Option<&StepReport>| {
+        let outcome = debate.outcome.as_ref().zip(step).map(|(whole, step)| part_outcome(whole, step));
+        Debate { outcome, ..part }
+    };
+    let [deep, panel] = taken;
+    let deep_view = has(LadderStep::Deep).then(|| Deep.view(&ended(parts::deep_part(debate, firsts), deep)));
+    let panel_view = has(LadderStep::Panel).then(|| {
+        // Before the end only the rounds' tables are shown, which need no files.
+        let judged = deep.map(|deep| DeepVerdict::deserialize(&deep.verdict)).transpose()?;
+        let files = judged.map(|judged| open_points::panel_files(&debate.brief, &judged));
+        Panel.view(&ended(parts::panel_part(debate, files.unwrap_or_default()), panel))
+    });
+    Ok([deep_view.transpose()?, panel_view.transpose()?])
+}
+
+/// The outcome of a part, as far as its report needs it.
+fn part_outcome(whole: &Outcome, step: &StepReport) -> Outcome {
+    Outcome {
+        status: whole.status,
+        termination: step.termination.unwrap_or(whole.termination),
+        rounds_completed: whole.rounds_completed,
+        verdict: step.verdict.clone(),
+        dissent: Vec::new(),
+        fidelity: whole.fidelity,
+        warnings: Vec::new(),
+        labels: whole.labels.clone(),
+        positions: Vec::new(),
+        passed: None,
+        lesson: None,
+    }
+}
+
+/// The position that the answer states.
+fn decided(verdict: &AskVerdict, history: &PositionHistory) -> DecidedPosition {
+    match (verdict.decided_by, &verdict.position) {
+        (None, _) => DecidedPosition::Nothing,
+        (Some(AnswerBasis::Debate | AnswerBasis::Panel), _) => history.decided.clone(),
+        (Some(_), Some(name)) => DecidedPosition::Held(name.clone()),
+        (Some(_), None) => DecidedPosition::Unknown,
+    }
+}
+
 /// The dissent of an answer that is not the debate's.
-fn dissent_items(debate: &Debate) -> Result<Vec<ReportItem>, Corrupt> {
-    let entries = debate.outcome.iter().flat_map(|outcome| &outcome.dissent);
+fn dissent_items(debate: &Debate, outcome: &Outcome) -> Result<Vec<ReportItem>, Corrupt> {
     let item = |dissent: AskDissent| ReportItem {
         who: Some(holder_name(debate, dissent.debater.as_deref(), &dissent.seat)),
         text: dissent.position,
         note: Some(dissent.reason),
     };
-    entries.map(|entry| Ok(item(AskDissent::deserialize(entry)?))).collect()
+    outcome.dissent.iter().map(|entry| Ok(item(AskDissent::deserialize(entry)?))).collect()
 }
 
-/// What the short report would not say otherwise: the debate's answer where it was overruled, and what the judges say of it.
-fn debate_and_judges(ladder: &AskLadder<'_>, decision: &AskDecision) -> Option<ReportSection> {
-    let item = |who: String, text: &str, note: Option<String>| ReportItem {
-        who: Some(who),
-        text: text.to_owned(),
-        note,
-    };
-    let mut items = Vec::new();
-    let deep = ladder.deep.as_ref().filter(|_| !decision.is_of_debate());
-    if let Some((answer, deep)) = deep.and_then(|deep| Some((deep.verdict.answer.as_ref()?, deep))) {
-        items.push(item("The debate".to_owned(), answer, deep.verdict.why.clone()));
-    }
-    if let Some(panel) = &ladder.panel {
-        items.extend(opinions(&panel.verdict).into_iter().map(|(who, opinion)| item(who, opinion, None)));
-        for finding in panel.verdict.held_findings() {
-            let who = format!("Critical, held by {}", finding.held_by.join(", "));
-            items.push(item(who, &finding.finding, None));
-        }
-    }
-    let title = "What the debate and the judges said";
-    let section = |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
-    // The full report has the debate and the panel.
-    (!items.is_empty()).then(|| section(items).only(ReportLength::Short))
-}
-
-/// The opinions of a panel, each with whose it is and their score.
-fn opinions(verdict: &PanelVerdict) -> Vec<(String, &str)> {
-    let side = |name: &str, judges: &[String], score: f64| {
-        format!("The {name} of the judges ({}), {} of 5", judges.join(", "), figure(score))
-    };
-    match &verdict.decision {
-        VerdictDecision::Consensus(decided) => {
-            vec![(
-                format!("The judges, {} of 5", figure(decided.consensus_score)),
-                &decided.balanced_assessment,
-            )]
-        }
-        VerdictDecision::Majority(decided) => {
-            let majority = side("majority", &decided.majority_judges, decided.majority_score);
-            let minority = decided.minority_score.zip(decided.minority_opinion.as_deref());
-            let minority =
-                minority.map(|(score, opinion)| (side("minority", &decided.minority_judges, score), opinion));
-            std::iter::once((majority, decided.majority_opinion.as_str())).chain(minority).collect()
-        }
-        VerdictDecision::NoMajority(decided) => {
-            vec![("The judges, without a majority".to_owned(), &decided.balanced_assessment)]
-        }
-        VerdictDecision::None(_) => Vec::new(),
-    }
-}
-
-/// The steps of a debate that is over.
-fn ended_ladder(debate: &Debate) -> Result<AskLadder<'_>, Corrupt> {
-    let firsts = FirstAnswers::read(debate)?;
-    let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
-    if !has(LadderStep::Deep) {
-        return Ok(AskLadder::of_pair(debate, firsts));
-    }
-    let ladder = AskLadder::with_panel(debate, firsts)?;
-    let part = ladder.panel_part();
-    match Panel.next(&part)? {
-        Step::Close(outcome) if has(LadderStep::Panel) => {
-            Ok(AskLadder { panel: Some(EndedPart::new(&Panel, part, *outcome)?), ..ladder })
-        }
-        _ => Ok(ladder),
-    }
-}
-
-/// What can be seen of a debate that goes on.
-fn unfinished_view(debate: &Debate) -> Result<DebateView, Corrupt> {
-    let firsts = FirstAnswers::read(debate)?;
-    let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
-    let mut round_summaries: Vec<RoundSummary> = first_summary(debate, &firsts).into_iter().collect();
-    let mut deep_positions = None;
-    if has(LadderStep::Deep) {
-        let deep = Deep.view(&parts::deep_part(debate, &firsts))?;
-        round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, deep.round_summaries));
-        deep_positions = Some(deep.positions);
-    }
-    if has(LadderStep::Panel) {
-        let panel = Panel.view(&parts::panel_part(debate, Vec::new()))?;
-        round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, panel.round_summaries));
-    }
-    let decided = DecidedPosition::Nothing;
-    let positions = PositionHistory { decided, ..position_history(&firsts, deep_positions) };
-    Ok(DebateView { positions, ballots: ballots(&firsts), round_summaries, ..DebateView::default() })
-}
-
-fn ballots(firsts: &FirstAnswers<'_>) -> Vec<Ballot> {
-    let ballot = |seat: &str, answer: &str| Ballot {
-        seat: seat.to_owned(),
-        answer: answer.trim().to_owned(),
-        stands_alone: true,
-    };
-    firsts.all.iter().map(|first| ballot(first.seat, &first.reply.answer)).collect()
-}
-
-fn headline(debate: &Debate, verdict: &AskVerdict) -> Headline {
-    let Some(outcome) = &debate.outcome else { return Headline::default() };
+fn headline(outcome: &Outcome, verdict: &AskVerdict) -> Headline {
     let decided_by = verdict.decided_by.filter(|_| outcome.status == Status::Complete);
     Headline {
         answer: verdict.answer.clone(),
         why: verdict.why.clone(),
-        tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
+        tone: answer_tone(verdict.answer.as_ref()),
         ending: match decided_by {
             Some(AnswerBasis::Agreement) => "The first two answers agree.".into(),
             Some(AnswerBasis::Panel) => "The judges let the debate's answer stand.".into(),
@@ -181,178 +142,126 @@ fn headline(debate: &Debate, verdict: &AskVerdict) -> Headline {
     }
 }
 
-fn outline(
-    debate: &Debate,
-    firsts: &FirstAnswers<'_>,
-    verdict: &AskVerdict,
-    details: Vec<ReportSection>,
-) -> Outline {
-    let mut answer = vec![answer(debate, verdict)];
-    answer.extend(
-        verdict
-            .why
-            .as_deref()
-            .filter(|why| !why.trim().is_empty())
-            .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.to_owned())])),
-    );
-    let mut body = vec![how_decided(firsts, verdict)];
-    let contested: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
-    if !contested.is_empty() {
-        let blocks = vec![ReportBlock::Items(contested)];
-        body.push(ReportSection::new(SectionKind::Part, "What was contested", blocks));
-    }
-    let mut all = vec![steps(firsts, verdict)];
-    all.extend(first_answers(debate, firsts, verdict));
-    all.extend(details.into_iter().map(|section| section.only(ReportLength::Full)));
-    Outline {
-        answer,
-        body,
-        details: all,
+fn outline(debate: &Debate, firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> Result<Outline, Corrupt> {
+    let item = |first: &FirstAnswerReport| ReportItem {
+        who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
+        text: first.answer.clone(),
+        note: None,
+    };
+    let answers: Vec<ReportItem> = verdict.answers.iter().map(item).collect();
+    let answer = answer_section(verdict.answer.as_deref(), "These were the first answers:", answers.clone());
+    let answers = answers.into_iter().zip(&verdict.answers).map(|(item, first)| {
+        let confidence = format!("Confidence {}.", score(first.confidence));
+        ReportItem { note: Some(format!("{confidence} {}", first.why).trim_end().to_owned()), ..item }
+    });
+    let body = [
+        Some(how_decided(debate, verdict)),
+        list_section("What was contested", verdict.contested.iter().map(ReportItem::text)),
+        // The full report has the debate and the panel.
+        debate_and_judges(verdict)?.map(|section| section.only(ReportLength::Short)),
+    ];
+    let details = [steps(firsts, verdict), list_section("First answers", answers)];
+    Ok(Outline {
+        answer: std::iter::once(answer).chain(why_section(verdict.why.as_deref())).collect(),
+        body: body.into_iter().flatten().collect(),
+        details: details.into_iter().flatten().collect(),
         voices: Some((verdict.answers.len() as u64, "first answer")),
         ..Outline::default()
-    }
+    })
 }
 
-fn answer(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
-    if let Some(answer) = verdict.answer.as_deref().filter(|answer| !answer.trim().is_empty()) {
-        return ReportSection::new(SectionKind::Answer, "Answer", vec![ReportBlock::Prose(answer.into())]);
-    }
-    let items: Vec<ReportItem> = verdict
-        .answers
-        .iter()
-        .map(|first| ReportItem {
-            who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
-            text: first.answer.clone(),
-            note: None,
-        })
-        .collect();
-    let blocks = match items.is_empty() {
-        true => vec![ReportBlock::Line("There is no answer.".into())],
-        false => vec![ReportBlock::Line("These were the first answers:".into()), ReportBlock::Items(items)],
+/// What decided, the clerk, the judges' ruling, the risk of an agreement, and the check of `--never-worse`.
+fn how_decided(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
+    let decided_by = match verdict.decided_by {
+        Some(AnswerBasis::Agreement) => "the agreement of the first two answers",
+        Some(AnswerBasis::Debate) => "the debate",
+        Some(AnswerBasis::Panel) => "the debate, whose answer the judges let stand",
+        Some(AnswerBasis::FirstRoundVote) => "the plain vote on the first answers",
+        None => "nothing",
     };
-    ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
-}
-
-/// What decided, the risk of an agreement, and the check of `--never-worse`.
-fn how_decided(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> ReportSection {
-    let mut lines = vec![decided_sentence(firsts, verdict)];
-    lines.extend(verdict.risk.as_ref().map(|risk| risk.sentence.clone()));
-    if verdict.decided_by == Some(AnswerBasis::Agreement) && verdict.risk.is_none() {
-        lines.push(
-            "How often these two are wrong when they agree is not known: none of their earlier debates is resolved."
-                .into(),
-        );
-    }
-    if let Some(check) = &verdict.never_worse {
-        let vote = if check.kept { "the vote was kept" } else { "the vote was not kept" };
-        lines.push(format!("Never worse: {vote}, because {}.", check.why));
-    }
-    let blocks = lines.into_iter().map(ReportBlock::Line).collect();
+    let ruling =
+        verdict.step(LadderStep::Panel).and_then(|panel| panel.ruling.as_ref()?.get("why")?.as_str());
+    let risk = (verdict.decided_by == Some(AnswerBasis::Agreement)).then(|| match &verdict.risk {
+        Some(risk) => risk.sentence.clone(),
+        None => "Not known: no earlier debate of these two is resolved.".to_owned(),
+    });
+    let never_worse = verdict.never_worse.as_ref().map(|check| {
+        let vote = if check.kept { "the vote is kept" } else { "the vote is not kept" };
+        format!("{vote}: {}", check.why)
+    });
+    let pairs = [
+        ("Decided by", Some(decided_by.to_owned())),
+        ("Clerk", clerk_of(debate)),
+        ("The judges", ruling.map(str::to_owned)),
+        ("Wrong when they agreed", risk),
+        ("Never worse", never_worse),
+    ];
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let blocks = vec![ReportBlock::Pairs(pairs.collect())];
     ReportSection::new(SectionKind::Part, "How it was decided", blocks)
 }
 
-fn decided_sentence(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> String {
-    let panel = verdict.steps.iter().find(|step| step.step == LadderStep::Panel);
-    let ruling = panel.and_then(|panel| panel.ruling.as_ref()?.as_ref()).map(|ruling| ruling.why.as_str());
-    let begun = match &firsts.agreement {
-        PairAgreement::Different(..) => "The first two answers differ",
-        PairAgreement::Missing(_) => "One of the first two gave no answer",
-        PairAgreement::Same(_) | PairAgreement::Open | PairAgreement::Unknown => {
-            "It is not known whether the first two answers are the same"
+/// The debate's answer where it was overruled, and what the judges say of it.
+fn debate_and_judges(verdict: &AskVerdict) -> Result<Option<ReportSection>, Corrupt> {
+    let item = |who: String, text: &str| ReportItem { who: Some(who), ..ReportItem::text(text) };
+    let mut items = Vec::new();
+    let is_overruled = verdict.decided_by == Some(AnswerBasis::FirstRoundVote);
+    if let Some(deep) = verdict.step(LadderStep::Deep).filter(|_| is_overruled) {
+        let deep = DeepVerdict::deserialize(&deep.verdict)?;
+        let answer = deep.answer.map(|answer| item("The debate".into(), &answer));
+        items.extend(answer.map(|answer| ReportItem { note: deep.why, ..answer }));
+    }
+    if let Some(panel) = verdict.step(LadderStep::Panel) {
+        let panel = PanelVerdict::deserialize(&panel.verdict)?;
+        items.extend(opinions(&panel).into_iter().map(|(who, opinion)| item(who.into(), opinion)));
+        items.extend(panel.held_findings().map(|finding| {
+            item(format!("Critical, held by {}", finding.held_by.join(", ")), &finding.finding)
+        }));
+    }
+    Ok(list_section("What the debate and the judges said", items))
+}
+
+/// The opinions of a panel, each with whose it is.
+fn opinions(verdict: &PanelVerdict) -> Vec<(&'static str, &str)> {
+    match &verdict.decision {
+        VerdictDecision::Consensus(decided) => vec![("The judges", &decided.balanced_assessment)],
+        VerdictDecision::Majority(decided) => {
+            let minority = decided.minority_opinion.as_deref();
+            let minority = minority.map(|opinion| ("The minority of the judges", opinion));
+            let majority = ("The majority of the judges", decided.majority_opinion.as_str());
+            std::iter::once(majority).chain(minority).collect()
         }
-    };
-    match verdict.decided_by {
-        Some(AnswerBasis::Agreement) => match (&firsts.agreement, clerk_model(verdict)) {
-            (PairAgreement::Same(SortedBy::Clerk), Some(clerk)) => {
-                format!(
-                    "Two models answered alone, and the clerk, {clerk}, finds that their answers are the same."
-                )
-            }
-            _ => "Two models answered alone and gave the same answer.".into(),
-        },
-        Some(AnswerBasis::Panel) => {
-            let ruling = ruling.map_or(String::new(), |ruling| format!(": {ruling}"));
-            format!("{begun}, so they debated. The judges let the debate's answer stand{ruling}.")
+        VerdictDecision::NoMajority(decided) => {
+            vec![("The judges, without a majority", &decided.balanced_assessment)]
         }
-        Some(AnswerBasis::Debate) if panel.is_some() => {
-            format!("{begun}, so they debated. The debate decided; the judges did not change that.")
-        }
-        Some(AnswerBasis::Debate) => format!("{begun}, so they debated. The debate decided."),
-        Some(AnswerBasis::FirstRoundVote) => {
-            let ruling = ruling.map_or(String::new(), |ruling| format!(" ({ruling})"));
-            let answers = verdict.answers.len();
-            format!("The plain vote on the {answers} first answers decided, not the debate{ruling}.")
-        }
-        None => format!("{begun}. Nothing was decided."),
+        VerdictDecision::None(_) => Vec::new(),
     }
 }
 
-/// The model that compared the first two answers.
-fn clerk_model(verdict: &AskVerdict) -> Option<&str> {
-    verdict.steps.first()?.verdict.get("clerk")?.as_str()
-}
-
 /// The steps as a table.
-fn steps(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> ReportSection {
-    let head = ["Step", "Why", "Calls", "Tokens", "US dollars", "Ended"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for step in &verdict.steps {
+fn steps(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> Option<ReportSection> {
+    let rows = verdict.steps.iter().map(|step| {
         let name = match step.step {
             LadderStep::Pair => "Two answers",
             LadderStep::Deep => "Debate",
             LadderStep::Panel => "Judges",
         };
-        rows.push(vec![
+        let compared = match &firsts.agreement {
+            PairAgreement::Same(_) => "agreed",
+            PairAgreement::Different(..) => "differ",
+            PairAgreement::Unknown | PairAgreement::Open => "not known",
+            PairAgreement::Missing(_) => "one is missing",
+        };
+        [
             name.to_owned(),
             step.reason.clone(),
             count(step.calls as u64),
             count(step.input_tokens.saturating_add(step.output_tokens)),
             step.usd.map_or("unknown".into(), dollars),
-            ended(firsts, step),
-        ]);
-    }
-    ReportSection::new(SectionKind::Part, "Step by step", vec![ReportBlock::Table(rows)])
-}
-
-fn ended(firsts: &FirstAnswers<'_>, step: &StepReport) -> String {
-    match (step.step, &firsts.agreement) {
-        (LadderStep::Pair, PairAgreement::Same(_)) => "agreed".to_owned(),
-        (LadderStep::Pair, PairAgreement::Different(..)) => "differ".to_owned(),
-        (LadderStep::Pair, PairAgreement::Unknown | PairAgreement::Open) => "not known".to_owned(),
-        (LadderStep::Pair, PairAgreement::Missing(_)) => "one is missing".to_owned(),
-        (LadderStep::Deep | LadderStep::Panel, _) => {
-            let name = step.termination.and_then(|termination| serde_json::to_value(termination).ok());
-            name.as_ref().and_then(|name| name.as_str()).map(spoken).unwrap_or_default()
-        }
-    }
-}
-
-fn first_answers(debate: &Debate, firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> Option<ReportSection> {
-    let is_compared = debate.turn(AskPhase::Clerk.as_str(), 0).is_some();
-    // The clerk's words name the answers by its own labels, which are not those of the debate.
-    let clerks_label = |seat: &str| {
-        let place = firsts.pair().iter().position(|first| first.seat == seat).filter(|_| is_compared)?;
-        Some(format!("{} to the clerk", firsts.pair_sheet().clerk_label(place)?))
-    };
-    let items = |with_why: bool| -> Vec<ReportItem> {
-        let item = |first: &FirstAnswerReport| {
-            let why = Some(first.why.clone()).filter(|why| with_why && !why.is_empty());
-            let label = clerks_label(&first.seat).filter(|_| with_why);
-            let confidence = Some(format!("confidence {}", score(first.confidence)));
-            let notes: Vec<String> = label.into_iter().chain(confidence).chain(why).collect();
-            ReportItem {
-                who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
-                text: first.answer.clone(),
-                note: Some(notes.join("; ")),
-            }
-        };
-        verdict.answers.iter().map(item).collect()
-    };
-    let blocks = vec![
-        ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(items(false))]),
-        ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(items(true))]),
-    ];
-    (!verdict.answers.is_empty()).then(|| ReportSection::new(SectionKind::Part, "First answers", blocks))
+            step.termination.map_or(compared.to_owned(), |ended| spoken(&wire_name(ended))),
+        ]
+    });
+    table_section("Step by step", ["Step", "Why", "Calls", "Tokens", "US dollars", "Ended"], rows)
 }
 
 /// The panel's sections, under headings that tell them from the sections of the answer.
@@ -370,12 +279,16 @@ fn panel_sections(outline: Outline) -> Vec<ReportSection> {
 }
 
 /// The summaries of a part, with their places in the whole log.
-fn in_whole_log(debate: &Debate, prefix: &str, summaries: Vec<RoundSummary>) -> Vec<RoundSummary> {
+fn in_whole_log<'s>(
+    debate: &Debate,
+    prefix: &str,
+    summaries: impl Iterator<Item = &'s RoundSummary>,
+) -> Vec<RoundSummary> {
     let places = debate.turns.iter().enumerate().filter(|(_, turn)| turn.phase.name.starts_with(prefix));
     let places: Vec<usize> = places.map(|(place, _)| place + 1).collect();
-    let placed = summaries.into_iter().filter_map(|summary| {
+    let placed = summaries.filter_map(|summary| {
         let after_phases = *places.get(summary.after_phases.checked_sub(1)?)?;
-        Some(RoundSummary { after_phases, ..summary })
+        Some(RoundSummary { after_phases, ..summary.clone() })
     });
     placed.collect()
 }
@@ -394,10 +307,14 @@ fn first_summary(debate: &Debate, firsts: &FirstAnswers<'_>) -> Option<RoundSumm
     if debate.turns.get(last)?.outstanding().next().is_some() {
         return None;
     }
-    let mut rows = vec![["Seat", "Answer", "Confidence"].map(String::from).to_vec()];
-    for first in firsts.pair() {
-        let answer = first.reply.answer.split_whitespace().collect::<Vec<_>>().join(" ");
-        rows.push(vec![first.seat.to_owned(), answer, score(first.reply.confidence)]);
-    }
-    Some(RoundSummary { after_phases: last + 1, title: capitalized(title), rows, notes: Vec::new() })
+    let rows = firsts.pair().iter().map(|first| {
+        let answer = first.answer().split_whitespace().collect::<Vec<_>>().join(" ");
+        [first.seat.to_owned(), answer, score(first.reply.confidence)]
+    });
+    Some(RoundSummary {
+        after_phases: last + 1,
+        title: capitalized(title),
+        rows: table_rows(["Seat", "Answer", "Confidence"], rows),
+        notes: Vec::new(),
+    })
 }

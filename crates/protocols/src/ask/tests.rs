@@ -496,6 +496,42 @@ fn every_round_of_every_step_has_a_table() {
     assert!(summaries.last().unwrap().after_phases >= debate.turns.len() - 1, "{titles:?}");
 }
 
+/// The report of a ladder that is over reads what its parts came to from the outcome. It shows what the parts alone would show.
+#[test]
+fn a_part_is_shown_as_its_own_protocol_shows_it() {
+    let is_shown = |debate: &Debate| {
+        let view = Ask.view(debate).unwrap();
+        let firsts = || FirstAnswers::read(debate).unwrap();
+        let alone = |protocol: &dyn Protocol, part: Debate| {
+            let Step::Close(outcome) = protocol.next(&part).unwrap() else { panic!("the part is over") };
+            protocol.view(&Debate { outcome: Some(*outcome), ..part }).unwrap()
+        };
+        let deep = alone(&Deep, parts::deep_part(debate, &firsts()));
+        let ladder = AskLadder::with_panel(debate, firsts()).unwrap();
+        let panel = alone(&Panel, ladder.panel_part());
+        let sections =
+            [deep.outline.details, panel.outline.answer, panel.outline.body, panel.outline.details];
+        let blocks = |sections: &[agon_core::ReportSection]| {
+            sections.iter().map(|section| section.blocks.clone()).collect::<Vec<_>>()
+        };
+        let all = blocks(&view.outline.details);
+        assert!(all.ends_with(&blocks(&sections.concat())), "{all:?}");
+        assert_eq!((view.votes, view.citable), (panel.votes, [deep.citable, panel.citable].concat()));
+        let tables = view.round_summaries.iter().skip(1).map(|table| &table.rows);
+        assert!(
+            tables.eq(deep.round_summaries.iter().chain(&panel.round_summaries).map(|table| &table.rows))
+        );
+    };
+    is_shown(&SCRIPT.run(&[]));
+    is_shown(&LadderScript { score: 1.0, critical: true, ..SCRIPT }.run(&[]));
+    is_shown(&run(&["a/x", "b/y"], &[], &|ask, phase, round| {
+        let score = if ask.seat == "judge-1" { 2.0 } else { 4.0 };
+        SCRIPT
+            .reply(ask, phase, round)
+            .map(|reply| if phase == "panel/position" { statement(score, false) } else { reply })
+    }));
+}
+
 /// The absent seats, with the reasons.
 fn absent_seats(debate: &Debate) -> Vec<(String, AbsenceReason)> {
     debate.absences().map(|(_, ask, why, _)| (ask.seat.clone(), why)).collect()

@@ -1,24 +1,21 @@
 //! How `ask` ends: the verdict, with each step's reason and cost, and what became of every first answer.
 
-use std::collections::BTreeMap;
-
-use agon_core::wording::sentence;
 use agon_core::{
-    Corrupt, Debate, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+    Corrupt, Debate, DebateLimits, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step,
+    Termination,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::AskPhase;
-use super::decision::{
-    AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide,
-};
-use super::first_answers::{FirstAnswer, PairAgreement};
+use super::decision::{AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, agreement_risk, decide};
+use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
 use super::parts::with_whole_limits;
-use crate::clerk::{CLERK, SortedBy};
-use crate::participation::{answered_calls, cut_off_warnings, shortened_warnings};
+use crate::clerk::{SortedBy, clerk_of, why_unsorted};
+use crate::participation::{answered_calls, cut_off_warnings, fidelity, shortened_warnings};
+use crate::poll::answers::SeatAnswer;
 
 /// The verdict of `ask`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,26 +54,16 @@ pub struct StepReport {
     pub termination: Option<Termination>,
     /// The step's own verdict: a [`PairVerdict`], or that of `deep` or `panel`.
     pub verdict: Value,
-    /// What the panel's verdict means for the answer. Only the panel's step has this field, and it may be null there.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "nullable_field")]
-    pub ruling: Option<Option<PanelRuling>>,
+    /// The [`PanelRuling`](super::decision::PanelRuling): what the panel's verdict means for the answer. Only the panel's step has this
+    /// field, and it is null if the panel came to no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Value>,
 }
 
-/// Tells a field that is null from one that is missing: `Some(None)` and `None`.
-mod nullable_field {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<T: Serialize, S: Serializer>(
-        value: &Option<Option<T>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().and_then(Option::as_ref).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Option<T>>, D::Error> {
-        Option::<T>::deserialize(deserializer).map(Some)
+impl AskVerdict {
+    /// What is reported of a step, if it was taken.
+    pub(super) fn step(&self, step: LadderStep) -> Option<&StepReport> {
+        self.steps.iter().find(|report| report.step == step)
     }
 }
 
@@ -119,23 +106,19 @@ pub struct AskDissent {
 pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     let decision = decide(ladder);
     let (status, termination) = ending(ladder, &decision);
-    let labels = labels(ladder);
-    let positions = positions(ladder, &decision, &labels);
-    let whole = ladder.debate.absences().next().is_none()
-        && cut_off_warnings(ladder.debate).is_empty()
-        && ladder.stopped.is_none()
-        && parts(ladder).all(|(_, outcome)| outcome.fidelity == Fidelity::Full)
+    let positions = positions(ladder, &decision);
+    let is_whole = ladder.stopped.is_none()
+        && parts(ladder).all(|outcome| outcome.fidelity == Fidelity::Full)
         && status == Status::Complete;
-    let dissent = dissent(ladder, &decision, &positions)?;
     Ok(Step::Close(Box::new(Outcome {
         status,
         termination,
-        rounds_completed: parts(ladder).map(|(_, outcome)| outcome.rounds_completed).sum(),
-        verdict: serde_json::to_value(verdict(ladder, decision.clone(), &labels)?)?,
-        dissent,
-        fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
+        rounds_completed: parts(ladder).map(|outcome| outcome.rounds_completed).sum(),
+        dissent: dissent(ladder, &decision, &positions)?,
+        fidelity: fidelity(ladder.debate, is_whole),
         warnings: warnings(ladder, &decision),
-        labels,
+        verdict: serde_json::to_value(verdict(ladder, decision)?)?,
+        labels: ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default(),
         positions,
         passed: None,
         lesson: None,
@@ -149,7 +132,8 @@ fn dissent(
     decision: &AskDecision,
     positions: &[PositionFate],
 ) -> Result<Vec<Value>, Corrupt> {
-    if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.is_of_debate()) {
+    if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.basis.is_some_and(AnswerBasis::is_of_debate))
+    {
         return Ok(deep.outcome.dissent.clone());
     }
     let is_by_vote = decision.basis == Some(AnswerBasis::FirstRoundVote);
@@ -161,26 +145,12 @@ fn dissent(
         debater: first.label.clone(),
         seat: first.seat.clone(),
         position: last_words(ladder, first).to_owned(),
-        reason: if is_by_vote { against_vote(ladder, &first.seat).to_owned() } else { first.reason.clone() },
+        reason: if is_by_vote { AGAINST_VOTE.to_owned() } else { first.reason.clone() },
     });
     dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
 }
 
-const AGAINST_VOTE: &str = "the vote on the first answers went against it";
-
-/// Why the position that a seat holds at the end is dissent from the vote on the first answers.
-fn against_vote(ladder: &AskLadder<'_>, seat: &str) -> &'static str {
-    let rounds = &ladder.history.rounds;
-    let last = rounds.last().and_then(|last| last.of(seat)).filter(|last| !last.is_unsorted);
-    let is_new = |name: &str| {
-        let mut firsts = rounds.first().into_iter().flat_map(|first| &first.stands);
-        firsts.all(|first| first.position != name)
-    };
-    match last.is_some_and(|last| is_new(&last.position)) {
-        true => "it came up in the debate, and the vote on the first answers decided",
-        false => AGAINST_VOTE,
-    }
-}
+const AGAINST_VOTE: &str = "the vote on the first answers decided for another position";
 
 /// Whether a seat holds the answer's position at the end. `None` if that is not known.
 fn holds_answer(ladder: &AskLadder<'_>, decision: &AskDecision, seat: &str) -> Option<bool> {
@@ -195,11 +165,10 @@ fn last_words<'w>(ladder: &'w AskLadder<'_>, first: &'w PositionFate) -> &'w str
     own.map_or(&first.position, |stance| &stance.revised_position)
 }
 
-/// The debate and the panel, if they were held.
-fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = (&'c Debate, &'c Outcome)> {
-    let deep = ladder.deep.as_ref().map(|part| (&part.debate, &part.outcome));
-    let panel = ladder.panel.as_ref().map(|part| (&part.debate, &part.outcome));
-    deep.into_iter().chain(panel)
+/// The outcomes of the debate and the panel, if they were held.
+fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = &'c Outcome> {
+    let panel = ladder.panel.as_ref().map(|part| &part.outcome);
+    ladder.deep.as_ref().map(|part| &part.outcome).into_iter().chain(panel)
 }
 
 /// The status of the last step that was completed, and why the ladder ended there.
@@ -214,25 +183,18 @@ fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Terminatio
     }
 }
 
-/// The anonymous labels of the debate, each with its seat.
-fn labels(ladder: &AskLadder<'_>) -> BTreeMap<String, String> {
-    ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default()
+/// The anonymous label of a seat in the debate.
+fn label_of(ladder: &AskLadder<'_>, seat: &str) -> Option<String> {
+    let mut labels = ladder.deep.iter().flat_map(|deep| &deep.outcome.labels);
+    labels.find(|(_, labelled)| *labelled == seat).map(|(label, _)| label.clone())
 }
 
-fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l String> {
-    labels.iter().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label)
-}
-
-fn verdict(
-    ladder: &AskLadder<'_>,
-    decision: AskDecision,
-    labels: &BTreeMap<String, String>,
-) -> Result<AskVerdict, Corrupt> {
+fn verdict(ladder: &AskLadder<'_>, decision: AskDecision) -> Result<AskVerdict, Corrupt> {
     let agreed = decision.basis == Some(AnswerBasis::Agreement);
-    let answer = |first: &FirstAnswer<'_>| FirstAnswerReport {
-        label: label_of(labels, first.seat).cloned(),
+    let answer = |first: &SeatAnswer<'_>| FirstAnswerReport {
+        label: label_of(ladder, first.seat),
         seat: first.seat.to_owned(),
-        answer: first.reply.answer.trim().to_owned(),
+        answer: first.answer().to_owned(),
         why: first.reply.why.trim().to_owned(),
         analysis: first.reply.analysis.trim().to_owned(),
         confidence: first.reply.confidence,
@@ -268,29 +230,27 @@ fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
 
 fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Result<Vec<StepReport>, Corrupt> {
     let debate = ladder.debate;
+    let ended = |report: StepReport, outcome: &Outcome| StepReport {
+        termination: Some(outcome.termination),
+        verdict: outcome.verdict.clone(),
+        ..report
+    };
     let pair = serde_json::to_value(pair_verdict(ladder))?;
-    let mut steps = vec![step(debate, LadderStep::Pair, why_pair(debate), None, pair)];
+    let mut steps = vec![StepReport { verdict: pair, ..step(debate, LadderStep::Pair, why_pair(debate)) }];
     if let Some(deep) = &ladder.deep {
-        let (reason, outcome) = (why_deep(&ladder.firsts.agreement), &deep.outcome);
-        let verdict = outcome.verdict.clone();
-        steps.push(step(debate, LadderStep::Deep, reason, Some(outcome.termination), verdict));
+        let report = step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement));
+        steps.push(ended(report, &deep.outcome));
     }
     if let Some(panel) = &ladder.panel {
-        let (reason, outcome) = (ladder.why_panel().unwrap_or_default(), &panel.outcome);
-        let verdict = outcome.verdict.clone();
-        let judged = step(debate, LadderStep::Panel, reason, Some(outcome.termination), verdict);
-        steps.push(StepReport { ruling: Some(decision.ruling.clone()), ..judged });
+        let report = step(debate, LadderStep::Panel, ladder.why_panel().unwrap_or_default());
+        let ruling = Some(serde_json::to_value(&decision.ruling)?);
+        steps.push(StepReport { ruling, ..ended(report, &panel.outcome) });
     }
     Ok(steps)
 }
 
-fn step(
-    debate: &Debate,
-    step: LadderStep,
-    reason: String,
-    termination: Option<Termination>,
-    verdict: Value,
-) -> StepReport {
+/// What a step cost. What it came to is added.
+fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
     let is_of_step = |turn: &PhaseTurn| step.has(&turn.phase);
     // A branch also counts the phases that it copied, because its answer rests on them.
     let spent = debate.spent_where(is_of_step);
@@ -301,8 +261,8 @@ fn step(
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
         usd: spent.usd_known.then_some(spent.usd),
-        termination,
-        verdict,
+        termination: None,
+        verdict: Value::Null,
         ruling: None,
     }
 }
@@ -321,13 +281,6 @@ fn why_deep(agreement: &PairAgreement) -> String {
         PairAgreement::Missing(absent) => {
             format!("there was nothing to compare: no answer came from {}", absent.join(" and "))
         }
-        PairAgreement::Different(SortedBy::Clerk, [one, other]) => {
-            format!(
-                "the two answers differ, as the clerk sums them up: {} {}",
-                sentence(one),
-                sentence(other)
-            )
-        }
         PairAgreement::Different(_, [one, other]) => {
             format!("the two answers differ: {one:?} and {other:?}")
         }
@@ -344,8 +297,7 @@ fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
         PairAgreement::Unknown => (None, Some(SortedBy::Unknown), Vec::new()),
         PairAgreement::Missing(_) | PairAgreement::Open => (None, None, Vec::new()),
     };
-    let clerk = ladder.debate.spoke(CLERK).first().map(|model| (*model).to_owned());
-    PairVerdict { agreed, by, clerk, differences }
+    PairVerdict { agreed, by, clerk: clerk_of(ladder.debate), differences }
 }
 
 /// The model that gives both first answers, if only one model is named.
@@ -356,18 +308,14 @@ fn one_model(debate: &Debate) -> Option<&str> {
 }
 
 /// What became of every first answer. The debate says which ones were given up. The decision says the rest.
-fn positions(
-    ladder: &AskLadder<'_>,
-    decision: &AskDecision,
-    labels: &BTreeMap<String, String>,
-) -> Vec<PositionFate> {
+fn positions(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<PositionFate> {
     let fates = ladder.firsts.all.iter().map(|first| {
         let deep = ladder.deep.as_ref().map(|deep| &deep.outcome);
         let debated = deep.and_then(|deep| deep.positions.iter().find(|fate| fate.seat == first.seat));
         let (fate, reason) = fate(ladder, decision, first, debated);
         PositionFate {
             seat: first.seat.to_owned(),
-            label: label_of(labels, first.seat).cloned(),
+            label: label_of(ladder, first.seat),
             position: first.reply.text(),
             fate,
             reason,
@@ -379,32 +327,25 @@ fn positions(
 fn fate(
     ladder: &AskLadder<'_>,
     decision: &AskDecision,
-    first: &FirstAnswer<'_>,
+    first: &SeatAnswer<'_>,
     debated: Option<&PositionFate>,
 ) -> (Fate, String) {
     let is_decided = decision.decided.name() == Some(first_position(ladder, first.seat));
     match (decision.basis, debated) {
         (None, _) => (Fate::Minority, "there is no verdict that could adopt it".to_owned()),
-        (Some(AnswerBasis::Agreement), _) => match ladder.firsts.agreement {
-            PairAgreement::Same(SortedBy::Clerk) => {
-                (Fate::Adopted, "the clerk finds that both gave the same answer".to_owned())
-            }
-            _ => (Fate::Adopted, "both gave the same answer".to_owned()),
-        },
+        (Some(AnswerBasis::Agreement), _) => (Fate::Adopted, "the first two answers agree".to_owned()),
         (Some(AnswerBasis::FirstRoundVote), debated) => {
             let given_up = debated.filter(|debated| debated.fate == Fate::Refuted);
             let given_up = given_up.map(|debated| debated.reason.clone());
-            let left = || given_up.clone().unwrap_or_else(|| "its holder left it in the debate".to_owned());
-            match (is_decided, holds_answer(ladder, decision, first.seat)) {
-                (true, Some(false)) => {
-                    (Fate::Refuted, format!("{}; it won the vote on the first answers all the same", left()))
+            match (is_decided, holds_answer(ladder, decision, first.seat), given_up) {
+                (true, Some(true) | None, _) => {
+                    (Fate::Adopted, "it won the vote on the first answers".to_owned())
                 }
-                (true, _) => (Fate::Adopted, "it won the vote on the first answers".to_owned()),
-                (false, Some(true)) => (Fate::Refuted, left()),
-                (false, _) => match given_up {
-                    Some(reason) => (Fate::Refuted, reason),
-                    None => (Fate::Minority, AGAINST_VOTE.to_owned()),
-                },
+                (_, _, Some(reason)) => (Fate::Refuted, reason),
+                (true, _, None) | (false, Some(true), None) => {
+                    (Fate::Refuted, "its holder left it in the debate".to_owned())
+                }
+                (false, _, None) => (Fate::Minority, AGAINST_VOTE.to_owned()),
             }
         }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),
@@ -427,27 +368,21 @@ fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
         warnings.push(format!("{step}, because {limit}"));
     }
     if ladder.firsts.agreement == PairAgreement::Unknown {
-        let why = match ladder.debate.spoke(CLERK).is_empty() {
-            true => "the clerk did not compare them",
-            false => "what the clerk declared does not verify",
-        };
+        let why = why_unsorted(ladder.debate);
         warnings.push(format!("it is not known whether the first two answers are the same, because {why}"));
     }
     warnings.extend(decision.notes.iter().cloned());
     let first_step = first_step(ladder);
     warnings.extend(cut_off_warnings(&first_step).into_iter().chain(shortened_warnings(&first_step)));
     let whole = &ladder.debate.brief.limits;
-    if let Some(deep) = &ladder.deep {
-        let limits = &deep.debate.brief.limits;
-        let warned = deep.outcome.warnings.iter();
-        warnings.extend(warned.map(|warning| with_whole_limits(warning, limits, whole)));
-    }
-    if let Some(panel) = &ladder.panel {
-        let limits = &panel.debate.brief.limits;
-        let warned = panel.outcome.warnings.iter();
-        warnings
-            .extend(warned.map(|warning| format!("panel: {}", with_whole_limits(warning, limits, whole))));
-    }
+    let reworded = |warned: &[String], part: &DebateLimits, whose: &str| -> Vec<String> {
+        let warned = warned.iter().map(|warning| with_whole_limits(warning, part, whole));
+        warned.map(|warning| format!("{whose}{warning}")).collect()
+    };
+    let deep = ladder.deep.iter().flat_map(|deep| reworded(&deep.outcome.warnings, &deep.limits, ""));
+    let panel = ladder.panel.iter();
+    let panel = panel.flat_map(|panel| reworded(&panel.outcome.warnings, &panel.limits, "panel: "));
+    warnings.extend(deep.chain(panel));
     warnings
 }
 

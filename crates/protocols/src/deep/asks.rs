@@ -1,9 +1,10 @@
 //! The asks of `deep`: what each seat reads in each phase, and the schema of its reply.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::wording::joined;
-use agon_core::{Corrupt, Phase, Prompt, ReplySchema, Step};
+use agon_core::{Ask, Corrupt, Phase, Prompt, ReplySchema, Step};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,13 +13,6 @@ use super::positions::{self, DebatePositions};
 use super::replies::{Assessment, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
-use crate::sorting::short_name;
-
-#[derive(Serialize)]
-struct SystemContext {
-    /// The rule about quoted text.
-    rule: String,
-}
 
 /// What only one debater reads. Each template shows a part of it.
 #[derive(Default, Serialize)]
@@ -104,7 +98,7 @@ pub(super) struct DeepAsks<'a> {
 
 impl<'a> DeepAsks<'a> {
     pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let context = SystemContext { rule: log.quoted.rule() };
+        let context = BTreeMap::from([("rule", log.quoted.rule())]);
         Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
     }
 
@@ -120,7 +114,7 @@ impl<'a> DeepAsks<'a> {
         let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
         let page = PageContext {
             responses: self.first_answers(),
-            previous_rounds: log.rounds.iter().map(|round| self.arguments(round)).collect(),
+            previous_rounds: log.rounds.iter().map(|round| self.arguments(round, true)).collect(),
             revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
             focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
             ..self.page()
@@ -165,10 +159,6 @@ impl<'a> DeepAsks<'a> {
             }
         });
         let earlier = || log.rounds.iter().filter(|round| round.number < number);
-        let said = |round: u32, author: usize| {
-            let is_its = |point: &DebatePoint| point.round == round && point.author == author;
-            log.argument(round, author).map(|_| self.points(|point| is_its(point) && !point.is_position))
-        };
         let last = earlier().rev().find_map(|round| round.assessment.as_ref());
         let page = PageContext {
             round_number: number,
@@ -176,12 +166,7 @@ impl<'a> DeepAsks<'a> {
             is_first_round: is_first,
             is_last_round: number >= log.options.max_rounds,
             responses: self.first_answers(),
-            previous_rounds: earlier()
-                .map(|round| RoundContext {
-                    round: round.number,
-                    arguments: self.texts(|place| said(round.number, place)),
-                })
-                .collect(),
+            previous_rounds: earlier().map(|round| self.arguments(round, false)).collect(),
             last_assessment: last.map(|last| log.quoted.own_words(&assessment_lines(last).join("\n"))),
             arguments: arguments.collect(),
             current: current.collect(),
@@ -194,20 +179,15 @@ impl<'a> DeepAsks<'a> {
 
     /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
     pub(super) fn evaluations(&self) -> Result<Step, Corrupt> {
-        let shared = self.parts.prompts.shared("deep/evaluator.hbs", &self.page())?;
-        let mut asks = Vec::new();
-        for (evaluator, answer) in evaluation::pairs(self.log) {
-            let Some(seat) = self.log.debate.brief.seat(evaluator.seat) else { continue };
-            let content = self.log.quoted.quote(&answer.name(), &answer.answer);
+        let file = "deep/evaluator.hbs";
+        let shared = self.parts.prompts.shared(file, &self.page())?;
+        let asks = evaluation::pairs(self.log).into_iter().map(|(evaluator, answer)| {
+            let content = self.log.quoted.quote(&answer.name, &answer.answer);
             let own = OwnContext { content, ..OwnContext::default() };
-            let tail = self.parts.prompts.tail("deep/evaluator.hbs", &own)?;
-            let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-            let mut ask = new_ask(seat, prompt, Some(self.parts.evaluation.clone()));
-            ask.label = Some(evaluator.name());
-            ask.about = Some(answer.label.clone());
-            asks.push(ask);
-        }
-        Ok(Step::Ask(DeepPhase::Evaluate.at(0), asks))
+            let ask = self.own_ask(evaluator, file, &shared, &own, self.parts.evaluation.clone())?;
+            Ok(Ask { about: Some(answer.label.clone()), ..ask })
+        });
+        Ok(Step::Ask(DeepPhase::Evaluate.at(0), asks.collect::<Result<_, Corrupt>>()?))
     }
 
     /// Stage 3: the chair, or a stand-in, writes the result.
@@ -226,21 +206,18 @@ impl<'a> DeepAsks<'a> {
             let statement = held.statement.as_deref().unwrap_or("As written above.");
             Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
         });
-        let quote = |what: &str, lines: &[String]| {
+        let quote = |what: &str, lines: Vec<String>| {
             (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
         };
-        let (revisions, counterpoints) = (self.revisions(), self.counterpoints());
-        let key_points: Vec<String> = (0..log.debaters.len()).map(|place| self.key_points(place)).collect();
         let page = PageContext {
             sorts,
             is_ratified: log.options.ratify,
             responses: self.texts(|place| self.superseded(place)),
             synthesis_input: log.quoted.quote("the debate", &input),
-            positions: quote("the positions", &held.collect::<Vec<_>>()),
-            revisions: quote("the revisions", &revisions),
-            key_points: self
-                .texts(|place| key_points.get(place).filter(|points| !points.is_empty()).cloned()),
-            counterpoints: quote("the counterpoints", &counterpoints),
+            positions: quote("the positions", held.collect()),
+            revisions: quote("the revisions", self.revisions()),
+            key_points: self.texts(|place| self.key_points(place)),
+            counterpoints: quote("the counterpoints", self.counterpoints()),
             ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
             ..self.page()
         };
@@ -264,19 +241,18 @@ impl<'a> DeepAsks<'a> {
         lines.extend(synthesis.contested.iter().map(|point| format!("Contested: {point}")));
         let content = self.log.quoted.quote("the chair", &lines.join("\n\n"));
         let page = PageContext { content, ..self.page() };
-        let rulings = verdict::FinalRulings::read(self.log);
+        let positions = DebatePositions::read(self.log);
         let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
         self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
             let (quoted, position) = (&self.log.quoted, self.log.position(place, u32::MAX));
-            let record = rulings.record(place);
-            let ruling = record.and_then(|record| {
-                let ruling =
-                    format!("{}. {}", wire_name(record.fate?), record.reason.as_deref().unwrap_or_default());
+            let held = positions.held_by(place);
+            let ruling = held.and_then(|held| {
+                let ruling = format!("{}. {}", wire_name(held.fate()?), held.reason().unwrap_or_default());
                 Some(quoted.quote("the chair", ruling.trim()))
             });
             // Without a statement of whoever sorted, a position is known by its own words.
-            let statement = record.map(|record| &record.statement);
-            let statement = statement.filter(|statement| **statement != short_name(position));
+            let statement = held.and_then(|held| held.statement.as_deref());
+            let statement = statement.filter(|statement| *statement != position);
             let own = OwnContext {
                 content: quoted.own_words(position),
                 statement: statement.map(|statement| quoted.quote("the position", statement)),
@@ -310,20 +286,28 @@ impl<'a> DeepAsks<'a> {
         own_part: impl Fn(usize) -> (OwnContext<'a>, Arc<ReplySchema>),
     ) -> Result<Step, Corrupt> {
         let shared = self.parts.prompts.shared(file, page)?;
-        let mut asks = Vec::new();
-        for seat in self.log.debate.brief.seats_of("debater") {
-            let mut debaters = self.log.debaters.iter().enumerate();
-            let Some((place, debater)) = debaters.find(|(_, debater)| debater.seat == seat.id) else {
-                continue;
-            };
+        let debaters =
+            self.log.in_seat_order().filter_map(|place| Some((place, self.log.debaters.get(place)?)));
+        let asks = debaters.map(|(place, debater)| {
             let (own, schema) = own_part(place);
-            let tail = self.parts.prompts.tail(file, &OwnContext { label: &debater.label, ..own })?;
-            let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-            let mut ask = new_ask(seat, prompt, Some(schema));
-            ask.label = Some(debater.name());
-            asks.push(ask);
-        }
-        Ok(Step::Ask(phase, asks))
+            let own = OwnContext { label: &debater.label, ..own };
+            self.own_ask(debater, file, &shared, &own, schema)
+        });
+        Ok(Step::Ask(phase, asks.collect::<Result<_, _>>()?))
+    }
+
+    /// An ask with a part that only this debater reads.
+    fn own_ask(
+        &self,
+        debater: &Debater<'_>,
+        file: &str,
+        shared: &Arc<str>,
+        own: &OwnContext<'_>,
+        schema: Arc<ReplySchema>,
+    ) -> Result<Ask, Corrupt> {
+        let tail = self.parts.prompts.tail(file, own)?;
+        let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
+        Ok(Ask { label: Some(debater.name.clone()), ..new_ask(debater.seat, prompt, Some(schema)) })
     }
 
     /// A page with the question and what the person said in between.
@@ -341,7 +325,7 @@ impl<'a> DeepAsks<'a> {
     /// can be cited.
     fn argument_schema(&self, place: usize, round: u32, open: &[String]) -> Arc<ReplySchema> {
         let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
-        let others: Vec<String> = others.map(|(_, debater)| debater.name()).collect();
+        let others: Vec<String> = others.map(|(_, debater)| debater.name.clone()).collect();
         let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
         let looked_up = self.log.debate.items_shown(DeepPhase::Debate.as_str(), round);
         let looked_up = looked_up.filter(|item| item.text().is_some()).map(|item| item.id.clone());
@@ -366,11 +350,11 @@ impl<'a> DeepAsks<'a> {
         let names = self.names();
         let kind = if is_first { "first assessment" } else { "assessment" };
         self.parts.listed.get(kind, &[&names], || {
-            let schema = with_debaters(copied(&self.parts.assessment), "first_positions", &names);
-            let mut schema = with_debaters(schema, "positions", &names);
-            if !is_first {
-                remove_field(&mut schema, "first_positions");
+            let mut schema = with_debaters(copied(&self.parts.assessment), "positions", &names);
+            if is_first {
+                return with_debaters(schema, "first_positions", &names);
             }
+            remove_field(&mut schema, "first_positions");
             schema
         })
     }
@@ -390,14 +374,14 @@ impl<'a> DeepAsks<'a> {
 
     /// The names of all debaters.
     fn names(&self) -> Vec<String> {
-        self.log.debaters.iter().map(Debater::name).collect()
+        self.log.debaters.iter().map(|debater| debater.name.clone()).collect()
     }
 
     /// What every debater says, quoted, in label order. `None` leaves a debater out.
     fn texts(&self, text: impl Fn(usize) -> Option<String>) -> Vec<DebaterText<'a>> {
         let log: &'a DeepLog<'a> = self.log;
         let quoted = log.debaters.iter().enumerate().filter_map(|(place, debater)| {
-            let content = log.quoted.quote(&debater.name(), &text(place)?);
+            let content = log.quoted.quote(&debater.name, &text(place)?);
             Some(DebaterText { label: &debater.label, content })
         });
         quoted.collect()
@@ -422,8 +406,8 @@ impl<'a> DeepAsks<'a> {
         points.map(|point| point_line(self.log, point)).collect::<Vec<_>>().join("\n")
     }
 
-    /// A round's arguments as the debaters of later rounds read them.
-    fn arguments(&self, round: &DeepRound) -> RoundContext<'a> {
+    /// A round's arguments as they are read in later rounds.
+    fn arguments(&self, round: &DeepRound, with_positions: bool) -> RoundContext<'a> {
         let arguments = self.texts(|place| {
             let argument = self.log.argument(round.number, place)?;
             let (stance, revision) = (wire_name(argument.stance), wire_name(argument.revision));
@@ -431,7 +415,7 @@ impl<'a> DeepAsks<'a> {
             lines.extend(self.argument(round.number, place)?);
             let is_new = |point: &DebatePoint| point.round == round.number && point.author == place;
             let position = self.points(|point| is_new(point) && point.is_position);
-            if !position.is_empty() {
+            if with_positions && !position.is_empty() {
                 lines.extend(["Revised position:".into(), position]);
             }
             Some(lines.join("\n"))
@@ -467,7 +451,7 @@ impl<'a> DeepAsks<'a> {
     }
 
     /// A debater's key points by round, for the chair.
-    fn key_points(&self, place: usize) -> String {
+    fn key_points(&self, place: usize) -> Option<String> {
         let rounds = self.log.rounds.iter().filter_map(|round| {
             let number = round.number;
             let is_its = |point: &DebatePoint| point.round == number && point.author == place;
@@ -477,24 +461,26 @@ impl<'a> DeepAsks<'a> {
             let note = if is_given_up { ", for a position that it gave up later" } else { "" };
             (!points.is_empty()).then(|| format!("Round {number}{note}:\n{points}"))
         });
-        rounds.collect::<Vec<_>>().join("\n")
+        let rounds: Vec<String> = rounds.collect();
+        (!rounds.is_empty()).then(|| rounds.join("\n"))
     }
 
     /// Who revised its position in which round, and what it cites for that.
     fn revisions(&self) -> Vec<String> {
         let log = self.log;
-        let places = || 0..log.debaters.len();
-        let revised = log.rounds.iter().flat_map(|round| places().map(move |place| (round, place)));
-        let revised = revised.filter(|(round, place)| positions::is_revised(log, *place, round.number));
-        let line = |(round, place): (&DeepRound, usize)| {
-            let (number, name) = (round.number, log.name(place));
-            let what = match positions::gives_up(log, place, number) {
-                true => "gave up its position for another one",
-                false => "revised a part of its position",
+        let in_round = |round: &DeepRound| {
+            let number = round.number;
+            let revised = (0..log.debaters.len()).filter(|place| positions::is_revised(log, *place, number));
+            let line = |place: usize| {
+                let what = match positions::gives_up(log, place, number) {
+                    true => "gave up its position for another one",
+                    false => "revised a part of its position",
+                };
+                format!("Round {number}: {} {what}, {}.", log.name(place), verdict::citing(round, place))
             };
-            format!("Round {number}: {name} {what}, {}.", verdict::citing(round, place))
+            revised.map(line).collect::<Vec<_>>()
         };
-        revised.map(line).collect()
+        log.rounds.iter().flat_map(in_round).collect()
     }
 
     /// Every counterpoint with its answer.

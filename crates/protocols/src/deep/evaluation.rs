@@ -1,7 +1,8 @@
 //! Stage 2S, standard mode: the debaters score each other's answers.
 
-use agon_core::{Corrupt, PhaseTurn, SeededDraw};
+use agon_core::{AskRecord, Corrupt, PhaseTurn, SeededDraw};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::DeepPhase;
 use super::log::{Debater, DeepLog};
@@ -43,7 +44,7 @@ pub(super) fn pairs<'a>(log: &'a DeepLog<'_>) -> Vec<(&'a Debater<'a>, &'a Debat
         pairs.extend(others.into_iter().take(evaluators_each(count) as usize).map(|other| (other, answer)));
     }
     let place =
-        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat);
+        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat.id);
     pairs.sort_by_key(|(evaluator, answer)| (place(evaluator), answer.label.clone()));
     pairs
 }
@@ -83,28 +84,15 @@ pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
 
 /// Every score as the evaluator gave it, before any cap.
 pub(super) fn scores(log: &DeepLog<'_>) -> Result<Vec<WeightedScore>, Corrupt> {
-    let mut scores = Vec::new();
-    for (ask, reply) in
-        log.debate.turn(DeepPhase::Evaluate.as_str(), 0).into_iter().flat_map(PhaseTurn::settled)
-    {
-        let (Some(value), Some(answer)) = (reply.value(), &ask.about) else { continue };
-        let evaluation = Evaluation::deserialize(value)?;
-        let weights = log.options.weights();
-        scores.push(WeightedScore {
-            evaluator: ask.seat.clone(),
-            answer: answer.clone(),
-            weighted: evaluation
-                .scores
-                .values()
-                .iter()
-                .zip(weights)
-                .map(|(score, weight)| score * weight / 100.0)
-                .sum(),
-            factual_error: evaluation.factual_error,
-            fabrication: evaluation.fabrication,
-        });
-    }
-    Ok(scores)
+    let given = log.debate.turn(DeepPhase::Evaluate.as_str(), 0).into_iter().flat_map(PhaseTurn::settled);
+    let given = given.filter_map(|(ask, reply)| Some((ask, ask.about.clone()?, reply.value()?)));
+    let score = |(ask, answer, value): (&AskRecord, String, &Value)| {
+        let Evaluation { scores, factual_error, fabrication, .. } = Evaluation::deserialize(value)?;
+        let weighted = scores.values().into_iter().zip(log.options.weights());
+        let weighted = weighted.map(|(score, weight)| score * weight / 100.0).sum();
+        Ok(WeightedScore { evaluator: ask.seat.clone(), answer, weighted, factual_error, fabrication })
+    };
+    given.map(score).collect()
 }
 
 fn rank(label: &str, scores: &[WeightedScore]) -> RankedAnswer {

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use agon_core::tools::TOOLS;
-use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
+use agon_core::{Brief, Corrupt, Debate, PhaseTurn, Seat, SeededDraw, Termination};
 use serde::de::DeserializeOwned;
 
-use super::replies::{AnswerAssent, Argument, Assessment, PointAnswer, Ratification, Revision, Synthesis};
+use super::replies::{AnswerAssent, Argument, Assessment, Ratification, Revision, Synthesis};
 use super::{DeepMode, DeepOptions, DeepPhase, positions};
 use crate::limits::LimitCheck;
 use crate::quotes::{QUOTE_EXACTLY, QuotedTexts};
@@ -26,15 +26,10 @@ const CONSENSUS_ABOVE: f64 = 0.6;
 pub(super) struct Debater<'a> {
     /// `A`, `B`...
     pub(super) label: String,
-    pub(super) seat: &'a str,
-    pub(super) answer: Cow<'a, str>,
-}
-
-impl Debater<'_> {
     /// The label as everybody reads it: `Debater A`.
-    pub(super) fn name(&self) -> String {
-        format!("Debater {}", self.label)
-    }
+    pub(super) name: String,
+    pub(super) seat: &'a Seat,
+    pub(super) answer: Cow<'a, str>,
 }
 
 /// Something that a debater said, with the id under which others read it.
@@ -69,8 +64,8 @@ pub(super) struct VerifiedArgument {
     pub(super) sources: Vec<String>,
     /// What it names as a cause although it does not verify, as it stands after "citing".
     pub(super) unverified: Vec<String>,
-    /// The ids of the counterpoints that it answers.
-    pub(super) answered: Vec<String>,
+    /// The ids of the counterpoints that it answers, each with the answer.
+    answered: Vec<(String, String)>,
     /// The debaters whose positions it could sign.
     pub(super) agrees_with: Vec<usize>,
     /// What does not verify, in sentences for the debater.
@@ -85,6 +80,8 @@ pub(super) struct DeepRound {
     pub(super) arguments: Vec<Option<Argument>>,
     /// What of each argument verifies, in the same order.
     pub(super) verified: Vec<VerifiedArgument>,
+    /// Which of the points is each debater's position after the round.
+    positions: Vec<usize>,
     /// `None` if the moderator was absent or not asked.
     pub(super) assessment: Option<Assessment>,
     /// Whether the moderator was asked.
@@ -142,91 +139,102 @@ impl<'a> DeepLog<'a> {
     fn read_round(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
         let number = turn.phase.round;
         let arguments: Vec<Option<Argument>> = self.replies(turn)?;
-        let moderation = self.debate.turns.iter().find(|turn| turn.phase == DeepPhase::Moderate.at(number));
+        let moderation = self.debate.turn(DeepPhase::Moderate.as_str(), number);
         let assessment = moderation.map(first_reply).transpose()?.flatten();
-        let verified = arguments.iter().enumerate().map(|(place, argument)| match argument {
-            Some(argument) => self.verified(place, number, argument),
-            None => VerifiedArgument::default(),
+        let verified = arguments.iter().enumerate().map(|(place, argument)| {
+            argument.as_ref().map(|argument| self.verified(place, number, argument)).unwrap_or_default()
         });
         let verified = verified.collect();
-        for (author, argument) in arguments.iter().enumerate() {
-            argument.iter().for_each(|argument| self.add_points(number, author, argument));
+        let mut positions: Vec<usize> = match self.rounds.last() {
+            Some(last) => last.positions.clone(),
+            None => (0..self.debaters.len()).collect(),
+        };
+        for ((author, argument), position) in arguments.iter().enumerate().zip(&mut positions) {
+            let Some(argument) = argument else { continue };
+            self.add_points(number, author, argument);
+            if argument.new_position().is_some() {
+                *position = self.points.len().saturating_sub(1);
+            }
         }
         let moderated = moderation.is_some();
-        self.rounds.push(DeepRound { number, arguments, verified, assessment, moderated });
+        self.rounds.push(DeepRound { number, arguments, verified, positions, assessment, moderated });
         Ok(())
     }
 
     /// The debaters' replies in a phase, in label order.
     fn replies<T: DeserializeOwned>(&self, turn: &PhaseTurn) -> Result<Vec<Option<T>>, Corrupt> {
         let reply = |debater: &Debater<'_>| {
-            let mut settled = turn.settled().filter(|(ask, _)| ask.seat == debater.seat);
+            let mut settled = turn.settled().filter(|(ask, _)| ask.seat == debater.seat.id);
             Ok(settled.find_map(|(_, reply)| reply.value()).map(T::deserialize).transpose()?)
         };
         self.debaters.iter().map(reply).collect()
     }
 
+    /// Adds the key points and counterpoints of an argument and, at the end, its revised position.
     fn add_points(&mut self, round: u32, author: usize, argument: &Argument) {
-        let label = self.debaters.get(author).map_or("", |debater| debater.label.as_str()).to_owned();
-        let point = |id: String, texts: Vec<String>| {
-            let (is_position, target) = (false, None);
+        let point = |id: String, target: Option<usize>, texts: Vec<String>| {
+            let is_position = false;
             DebatePoint { id, round, author, is_position, target, texts }
         };
+        let label = self.label(author).to_owned();
         let is_own = |point: &&DebatePoint| point.author == author && point.is_key_point();
         let first = 1 + self.points.iter().filter(is_own).count();
-        let key_points = (first..).zip(&argument.key_points);
-        let key_points =
-            key_points.map(|(number, text)| point(format!("{label}{number}"), vec![text.clone()]));
-        self.points.extend(key_points);
+        for (number, text) in (first..).zip(&argument.key_points) {
+            self.points.push(point(format!("{label}{number}"), None, vec![text.clone()]));
+        }
         let first = 1 + self.points.iter().filter(|point| point.target.is_some()).count();
         for (number, said) in (first..).zip(&argument.counterpoints) {
-            let texts = vec![said.point.clone(), said.evidence.clone()];
             // The schema admits only debaters. One that is not there would be aimed at nobody.
-            let target = Some(self.place_of(&said.target).unwrap_or(usize::MAX));
-            self.points.push(DebatePoint { target, ..point(format!("X{number}"), texts) });
+            let target = self.place_of(&said.target).unwrap_or(usize::MAX);
+            let texts = vec![said.point.clone(), said.evidence.clone()];
+            self.points.push(point(format!("X{number}"), Some(target), texts));
         }
         if let Some(position) = argument.new_position() {
-            let revised = point(format!("{label}R{round}"), vec![position.to_owned()]);
+            let revised = point(format!("{label}R{round}"), None, vec![position.to_owned()]);
             self.points.push(DebatePoint { is_position: true, ..revised });
         }
     }
 
     /// What of an argument verifies: ids that the debater was shown, quotes that occur in what they name, other debaters' labels.
     pub(super) fn verified(&self, place: usize, round: u32, argument: &Argument) -> VerifiedArgument {
-        let shown = |id: &str| self.points.iter().find(|point| point.round < round && is_id(id, &point.id));
+        let shown = |said: &str| {
+            let id = bare_id(said);
+            self.points.iter().find(|point| point.round < round && point.id.eq_ignore_ascii_case(id))
+        };
         let mut verified = VerifiedArgument::default();
         for answer in &argument.answers {
-            match shown(&answer.id).filter(|point| point.target == Some(place)) {
-                Some(_) if answer.response.trim().is_empty() => {}
-                Some(point) => verified.answered.push(point.id.clone()),
-                None => {
-                    verified.faults.push(format!("No counterpoint against you has the id {:?}.", answer.id))
+            match (shown(&answer.id).filter(|point| point.target == Some(place)), answer.response.trim()) {
+                (Some(_), "") => {}
+                (Some(point), said) => verified.answered.push((point.id.clone(), said.to_owned())),
+                (None, _) => {
+                    verified.faults.push(format!("No counterpoint against you has the id {:?}.", answer.id));
                 }
             }
         }
         for cause in argument.changed_because.iter().filter(|_| argument.new_position().is_some()) {
             let looked_up = self.debate.items_shown(DeepPhase::Debate.as_str(), round);
-            if let Some(item) = cited_item(looked_up, &cause.id) {
-                match SourceCitation::verified(&self.quoted, item, &cause.quote) {
+            let (said, quote) = (&cause.id, cause.quote.trim());
+            if let Some(item) = cited_item(looked_up, said) {
+                match SourceCitation::verified(&self.quoted, item, quote) {
                     Some(source) => {
                         verified.cited.push(source.cited);
                         verified.sources.push(source.id);
                     }
-                    None => verified.add_misquote(&item.id, &cause.quote),
+                    None => verified.add_misquote(&item.id, quote),
                 }
-                continue;
-            }
-            let Some(point) = shown(&cause.id).filter(|point| point.author != place) else {
-                verified.faults.push(format!("No point of another debater has the id {:?}.", cause.id));
+            } else if let Some(point) = shown(said).filter(|point| point.author != place) {
+                let id = &point.id;
+                match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
+                    true => {
+                        verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author)))
+                    }
+                    false => verified.add_misquote(id, quote),
+                }
+            } else {
+                verified.faults.push(format!("No point of another debater has the id {said:?}."));
                 verified
                     .unverified
-                    .push(format!("{:?}, which no point of another debater has as its id", cause.id));
-                continue;
-            };
-            let (id, quote) = (&point.id, cause.quote.trim());
-            match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
-                true => verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author))),
-                false => verified.add_misquote(id, quote),
+                    .push(format!("{said:?}, which no point of another debater has as its id"));
             }
         }
         for label in &argument.agrees_with {
@@ -250,14 +258,9 @@ impl<'a> DeepLog<'a> {
     /// What the debater that a counterpoint is aimed at first answered to it.
     pub(super) fn answer_to(&self, counterpoint: &DebatePoint) -> Option<&str> {
         let target = counterpoint.target?;
-        self.rounds.iter().find_map(|round| {
-            round.verified.get(target).filter(|verified| verified.answered.contains(&counterpoint.id))?;
-            let mut answers = round.arguments.get(target)?.as_ref()?.answers.iter();
-            let is_its = |answer: &&PointAnswer| {
-                is_id(&answer.id, &counterpoint.id) && !answer.response.trim().is_empty()
-            };
-            Some(answers.find(is_its)?.response.trim())
-        })
+        let answered = self.rounds.iter().filter_map(|round| round.verified.get(target));
+        let mut answers = answered.flat_map(|verified| &verified.answered);
+        answers.find(|(id, _)| *id == counterpoint.id).map(|(_, answer)| answer.as_str())
     }
 
     /// Why a counterpoint has no answer, in a sentence. `None` if it has one.
@@ -273,26 +276,52 @@ impl<'a> DeepLog<'a> {
         Some(format!("{name} did not answer it{}.", given_up.unwrap_or_default()))
     }
 
+    /// A debater's position after a round: its last revision, or its Stage 1 answer if it revised nothing.
+    fn position_point(&self, place: usize, after: u32) -> Option<&DebatePoint> {
+        let last = self.rounds.iter().rev().find(|round| round.number <= after);
+        // The first points are the Stage 1 answers.
+        let current = last.map_or(Some(place), |round| round.positions.get(place).copied());
+        self.points.get(current?)
+    }
+
+    pub(super) fn position(&self, place: usize, after: u32) -> &str {
+        let point = self.position_point(place, after);
+        point.and_then(|point| point.texts.first()).map_or("", String::as_str)
+    }
+
+    /// The id of a debater's position after a round.
+    pub(super) fn position_id(&self, place: usize, after: u32) -> &str {
+        self.position_point(place, after).map_or("", |point| point.id.as_str())
+    }
+
     /// Whether a debater has replaced its first answer.
     pub(super) fn is_revised(&self, place: usize) -> bool {
         self.position(place, u32::MAX) != self.position(place, 0)
     }
 
-    /// The id of a debater's position after a round.
-    pub(super) fn position_id(&self, place: usize, after: u32) -> &str {
-        let is_its =
-            |point: &&DebatePoint| point.is_position && point.author == place && point.round <= after;
-        self.points.iter().rev().find(is_its).map_or("", |point| point.id.as_str())
+    /// `A`, `B`...
+    pub(super) fn label(&self, place: usize) -> &str {
+        self.debaters.get(place).map_or("", |debater| debater.label.as_str())
     }
 
     /// `Debater A`, as everybody reads it.
     pub(super) fn name(&self, place: usize) -> String {
-        self.debaters.get(place).map(Debater::name).unwrap_or_default()
+        self.debaters.get(place).map_or_else(String::new, |debater| debater.name.clone())
     }
 
     /// The debater that a label names: `A` or `Debater A`.
     pub(super) fn place_of(&self, label: &str) -> Option<usize> {
-        self.debaters.iter().position(|debater| is_label(label, &debater.name()))
+        let named = |is_it: fn(&str, &str) -> bool| {
+            self.debaters.iter().position(|debater| is_it(label, &debater.name))
+        };
+        // Nearly always it is the whole name.
+        named(|said, name| said == name).or_else(|| named(is_label))
+    }
+
+    /// The places of the debaters, in seat order.
+    pub(super) fn in_seat_order(&self) -> impl Iterator<Item = usize> {
+        let seats = self.debate.brief.seats_of("debater");
+        seats.filter_map(|seat| self.debaters.iter().position(|debater| debater.seat.id == seat.id))
     }
 
     pub(super) fn round(&self, number: u32) -> Option<&DeepRound> {
@@ -392,13 +421,6 @@ impl<'a> DeepLog<'a> {
         }
     }
 
-    /// A debater's position after a round: its last revision, or its Stage 1 answer if it revised nothing.
-    pub(super) fn position(&self, place: usize, after: u32) -> &str {
-        let mut rounds = self.rounds.iter().rev().filter(|round| round.number <= after);
-        let revised = rounds.find_map(|round| self.argument(round.number, place)?.new_position());
-        revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer.trim()))
-    }
-
     pub(super) fn last_argument(&self, place: usize) -> Option<&Argument> {
         self.rounds.iter().rev().find_map(|round| round.arguments.get(place)?.as_ref())
     }
@@ -443,8 +465,7 @@ pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
 
 impl VerifiedArgument {
     fn add_misquote(&mut self, id: &str, quote: &str) {
-        self.faults
-            .push(format!("The quote does not occur in [{id}]: {:?} ({QUOTE_EXACTLY}).", quote.trim()));
+        self.faults.push(format!("The quote does not occur in [{id}]: {quote:?} ({QUOTE_EXACTLY})."));
         self.unverified.push(format!("[{id}] with words that do not occur there"));
     }
 }
@@ -458,11 +479,9 @@ fn labels(brief: &Brief, count: usize) -> Vec<String> {
 /// The models that may write the synthesis, in order, each once: the chair's, the moderator's, the debaters'.
 pub(super) fn chair_models(brief: &Brief) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
-    for role in ["chair", "moderator", "debater"] {
-        for seat in brief.seats_of(role) {
-            if !models.contains(&seat.model) {
-                models.push(seat.model.clone());
-            }
+    for seat in ["chair", "moderator", "debater"].into_iter().flat_map(|role| brief.seats_of(role)) {
+        if !models.contains(&seat.model) {
+            models.push(seat.model.clone());
         }
     }
     models
@@ -471,11 +490,12 @@ pub(super) fn chair_models(brief: &Brief) -> Vec<String> {
 /// The debaters who answered, shuffled with the debate's seed and labelled A, B, C...
 fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
     let answers = debate.turn(DeepPhase::Answer.as_str(), 0).into_iter().flat_map(PhaseTurn::settled);
-    let mut answers: Vec<(&str, Cow<'_, str>)> =
-        answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.words()?))).collect();
+    let mut answers: Vec<(&Seat, Cow<'_, str>)> =
+        answers.filter_map(|(ask, reply)| Some((debate.brief.seat(&ask.seat)?, reply.words()?))).collect();
     SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut answers);
     let labels = labels(&debate.brief, answers.len()).into_iter();
-    labels.zip(answers).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
+    let debater = |(label, (seat, answer))| Debater { name: format!("Debater {label}"), label, seat, answer };
+    labels.zip(answers).map(debater).collect()
 }
 
 /// The first usable reply of a phase.
@@ -485,5 +505,9 @@ fn first_reply<T: DeserializeOwned>(turn: &PhaseTurn) -> Result<Option<T>, Corru
 
 /// Whether `said` is this id, with or without brackets.
 pub(super) fn is_id(said: &str, id: &str) -> bool {
-    said.trim().trim_matches(['[', ']']).eq_ignore_ascii_case(id)
+    bare_id(said).eq_ignore_ascii_case(id)
+}
+
+fn bare_id(said: &str) -> &str {
+    said.trim().trim_matches(['[', ']'])
 }

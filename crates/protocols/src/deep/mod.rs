@@ -267,7 +267,7 @@ fn reply_faults(debate: &Debate, ask: &Ask, value: &Value) -> Result<Vec<String>
             if argument.revision != Revision::NoChange && argument.new_position().is_none() {
                 return Err(invalid("`revised_position` is required when `revision` is not `no_change`"));
             }
-            let place = log.debaters.iter().position(|debater| debater.seat == ask.seat);
+            let place = log.debaters.iter().position(|debater| debater.seat.id == ask.seat);
             let place = place.ok_or_else(|| invalid("this seat is no debater"))?;
             log.verified(place, phase.round, &argument).faults
         }
@@ -289,7 +289,7 @@ fn reply_faults(debate: &Debate, ask: &Ask, value: &Value) -> Result<Vec<String>
                 return Err(invalid("`answer` must not be empty"));
             }
             log.synthesis = Some(synthesis);
-            let mut faults = verdict::FinalRulings::read(&log).faults(&log);
+            let mut faults = verdict::ruling_faults(&log);
             if log.options.mode != DeepMode::Deep {
                 faults.extend(positions::sorting_faults(&log, 0));
             }

@@ -5,50 +5,60 @@ use agon_core::{
     Corrupt, DecidedPosition, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
 };
 
-use super::log::DeepLog;
-use super::replies::{Argument, RulingFate, declared_groups};
-use super::verdict::FinalRulings;
+use super::log::{DeepLog, is_id};
+use super::replies::{Argument, PositionRuling, RulingFate, declared_groups};
 use super::{DeepMode, evaluation};
 use crate::quotes::is_same_text;
 use crate::sorting::{DeclaredGroup, LabelledText, PositionGroup, PositionNames, Sorting, short_name};
 
 /// Who holds what.
 #[derive(Debug, Default)]
-pub(super) struct DebatePositions {
+pub(super) struct DebatePositions<'l> {
     /// After Stage 1 and after each round that counts.
     pub(super) rounds: Vec<RoundPositions>,
     /// The positions at the end, in label order.
-    pub(super) last: Vec<FinalPosition>,
+    pub(super) last: Vec<FinalPosition<'l>>,
 }
 
 /// A position at the end of the debate.
 #[derive(Debug)]
-pub(super) struct FinalPosition {
+pub(super) struct FinalPosition<'l> {
     /// The id under which the chair rules on it. `None` if the chair sorts and did not place it.
     pub(super) id: Option<String>,
     /// What whoever sorted says that it is.
     pub(super) statement: Option<String>,
     /// The debaters who hold it, by place.
     pub(super) holders: Vec<usize>,
+    /// What the chair rules on it. `None` if it does not, or not once.
+    pub(super) ruling: Option<&'l PositionRuling>,
 }
 
-impl DebatePositions {
-    pub(super) fn read(log: &DeepLog<'_>) -> Self {
+impl FinalPosition<'_> {
+    pub(super) fn fate(&self) -> Option<RulingFate> {
+        self.ruling.map(|ruling| ruling.fate)
+    }
+
+    /// The chair's reason, if it gives one.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.ruling.map(|ruling| ruling.reason.trim()).filter(|reason| !reason.is_empty())
+    }
+}
+
+impl<'l> DebatePositions<'l> {
+    pub(super) fn read(log: &'l DeepLog<'_>) -> Self {
         let (mut names, mut positions) = (PositionNames::default(), Self::default());
-        let mut numbers = vec![0];
-        numbers.extend(log.counted().map(|round| round.number));
-        for number in numbers.into_iter().filter(|_| !log.debaters.is_empty()) {
+        let counted = log.counted().map(|round| round.number);
+        for number in std::iter::once(0).chain(counted).filter(|_| !log.debaters.is_empty()) {
             let declared = declared(log, number);
             let sorting = sorting(log, number, declared.as_deref());
-            let (texts, keeps): (Vec<&str>, Vec<bool>) = (0..log.debaters.len())
-                .map(|place| (log.position(place, number), !gives_up(log, place, number)))
-                .unzip();
+            let places = 0..log.debaters.len();
+            let texts: Vec<&str> = places.clone().map(|place| log.position(place, number)).collect();
+            let keeps: Vec<bool> = places.map(|place| !gives_up(log, place, number)).collect();
             let named = names.next_round(&sorting, &texts, &keeps);
-            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
-            let statements: Vec<Option<&String>> = (0..log.debaters.len())
-                .map(|place| sorting.group_of(place).and_then(|group| group.statement.as_ref()))
-                .collect();
-            let round = round_positions(log, number, &named, &statements, positions.rounds.last());
+            if number == log.rounds_completed() {
+                positions.last = last_positions(log, &sorting, &named, declared.as_deref());
+            }
+            let round = round_positions(log, number, &named, &sorting, positions.rounds.last());
             positions.rounds.push(round);
         }
         positions
@@ -58,11 +68,21 @@ impl DebatePositions {
     pub(super) fn round(&self, number: u32) -> Option<&RoundPositions> {
         self.rounds.iter().find(|round| round.round == number)
     }
-}
 
-/// The share of pairs of debaters who hold one position. `None` if that is not known.
-pub(super) fn agreement(round: &RoundPositions) -> Option<f64> {
-    round.pairs_agreeing(None).filter(|_| round.is_sorted())
+    /// The share of pairs of debaters who hold one position after a round. `None` if that is not known.
+    pub(super) fn agreement(&self, number: u32) -> Option<f64> {
+        self.round(number).filter(|round| round.is_sorted())?.pairs_agreeing(None)
+    }
+
+    /// The position that a debater holds at the end.
+    pub(super) fn held_by(&self, place: usize) -> Option<&FinalPosition<'l>> {
+        self.last.iter().find(|held| held.holders.contains(&place))
+    }
+
+    /// The positions that the chair does not rule on.
+    pub(super) fn not_settled(&self) -> impl Iterator<Item = &FinalPosition<'l>> {
+        self.last.iter().filter(|held| held.ruling.is_none())
+    }
 }
 
 /// The groups that a seat declares for the positions after a round. Without rounds the chair declares them.
@@ -81,12 +101,10 @@ pub(super) fn sorting_faults(log: &DeepLog<'_>, after: u32) -> Vec<String> {
 }
 
 fn sorting(log: &DeepLog<'_>, after: u32, declared: Option<&[DeclaredGroup]>) -> Sorting {
-    let places = 0..log.debaters.len();
-    let texts: Vec<(String, [&str; 1])> =
-        places.map(|place| (log.name(place), [log.position(place, after)])).collect();
-    let texts: Vec<LabelledText<'_>> =
-        texts.iter().map(|(label, texts)| LabelledText { label, texts }).collect();
-    Sorting::verify(declared, &texts, &signed_pairs(log, after), &log.quoted)
+    let texts = log.debaters.iter().enumerate();
+    let texts =
+        texts.map(|(place, debater)| LabelledText { label: &debater.name, text: log.position(place, after) });
+    Sorting::verify(declared, &texts.collect::<Vec<_>>(), &signed_pairs(log, after), &log.quoted)
 }
 
 /// The pairs of which one says that it could sign the other's position. The word counts for the positions that it was given for: the
@@ -95,11 +113,9 @@ fn signed_pairs(log: &DeepLog<'_>, after: u32) -> Vec<(usize, usize)> {
     let is_same = |place: usize, then: u32| log.position(place, then) == log.position(place, after);
     let mut pairs = Vec::new();
     for round in &log.rounds {
-        for (place, verified) in
-            round.verified.iter().enumerate().filter(|(place, _)| is_same(*place, round.number))
-        {
-            let others =
-                verified.agrees_with.iter().filter(|other| is_same(**other, round.number.saturating_sub(1)));
+        let (now, before) = (round.number, round.number.saturating_sub(1));
+        for (place, verified) in round.verified.iter().enumerate().filter(|(place, _)| is_same(*place, now)) {
+            let others = verified.agrees_with.iter().filter(|other| is_same(**other, before));
             pairs.extend(others.map(|other| (place, *other)));
         }
     }
@@ -115,64 +131,55 @@ pub(super) fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
     number > 0 && !is_same_text(log.position(place, number), log.position(place, number - 1))
 }
 
-/// The rounds in which a debater gave up its first position, each with the round in which it took it up again, if it did.
-pub(super) fn departures(
-    log: &DeepLog<'_>,
-    place: usize,
-    rounds: &[RoundPositions],
-) -> Vec<(u32, Option<u32>)> {
-    let held = |round: &RoundPositions| {
-        let seat = log.debaters.get(place)?.seat;
-        round.of(seat).map(|held| held.position.clone())
-    };
-    let first = rounds.first().and_then(held);
-    let mut departures: Vec<(u32, Option<u32>)> = Vec::new();
-    for round in rounds {
-        let number = round.round;
-        let is_first =
-            held(round) == first || is_same_text(log.position(place, 0), log.position(place, number));
-        match departures.last_mut() {
-            Some((_, back @ None)) => *back = is_first.then_some(number),
-            _ if !is_first && gives_up(log, place, number) => departures.push((number, None)),
-            _ => {}
-        }
+/// The round in which a debater gave up its first position for good.
+pub(super) fn given_up_in(log: &DeepLog<'_>, place: usize, rounds: &[RoundPositions]) -> Option<u32> {
+    fn name<'r>(round: &'r RoundPositions, seat: &str) -> Option<&'r str> {
+        round.of(seat).map(|held| held.position.as_str())
     }
-    departures
+    let seat = &log.debaters.get(place)?.seat.id;
+    let first = rounds.first().and_then(|round| name(round, seat));
+    rounds.iter().fold(None, |left, round| {
+        let number = round.round;
+        let is_same_words = || is_same_text(log.position(place, 0), log.position(place, number));
+        match name(round, seat) == first || is_same_words() {
+            true => None,
+            false => left.or_else(|| gives_up(log, place, number).then_some(number)),
+        }
+    })
 }
 
-/// The positions after a round, in seat order. `statements` say what each debater holds, as whoever sorted puts it.
+/// The positions after a round, in seat order.
 fn round_positions(
     log: &DeepLog<'_>,
     number: u32,
     named: &[(String, bool)],
-    statements: &[Option<&String>],
+    sorting: &Sorting,
     before: Option<&RoundPositions>,
 ) -> RoundPositions {
-    let seat_position = |seat: &agon_core::Seat| {
-        let place = log.debaters.iter().position(|debater| debater.seat == seat.id)?;
+    let seat_position = |place: usize| {
+        let debater = log.debaters.get(place)?;
         let (position, is_unsorted) = named.get(place)?.clone();
-        let before = before.and_then(|before| before.of(&seat.id));
+        let before = before.and_then(|before| before.of(&debater.seat.id));
         let stated = log.argument(number, place).map(|argument| argument.confidence);
         let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
         // A minor update is no change of mind, even if the moderator now counts it as another position.
         let is_renamed = before.is_some_and(|before| before.position != position);
         let is_revised = is_revised(log, place, number);
         let is_changed = is_revised && (gives_up(log, place, number) || !is_renamed);
-        let reworded = statements.get(place).copied().flatten().filter(|_| is_revised && !is_renamed);
-        let reworded = reworded.filter(|statement| **statement != position).cloned();
+        let statement = sorting.group_of(place).and_then(|group| group.statement.as_ref());
+        let reworded = statement.filter(|statement| is_revised && !is_renamed && **statement != position);
         Some(SeatPosition {
-            seat: seat.id.clone(),
-            label: log.debaters.get(place).map(|debater| debater.label.clone()),
-            position,
-            words: None,
-            reworded,
+            seat: debater.seat.id.clone(),
+            label: Some(debater.label.clone()),
+            reworded: reworded.cloned(),
             is_unsorted,
-            value: None,
             confidence: stated.or(before.and_then(|before| before.confidence)),
             change: is_changed.then(|| change(log, number, place)).flatten(),
+            position,
+            ..SeatPosition::default()
         })
     };
-    let stands = log.debate.brief.seats.iter().filter_map(seat_position).collect();
+    let stands = log.in_seat_order().filter_map(seat_position).collect();
     let positions = RoundPositions { round: number, stands, ..RoundPositions::default() };
     RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
 }
@@ -192,33 +199,32 @@ fn change(log: &DeepLog<'_>, number: u32, place: usize) -> Option<PositionChange
 }
 
 /// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
-fn last_positions(
-    log: &DeepLog<'_>,
+fn last_positions<'l>(
+    log: &'l DeepLog<'_>,
     sorting: &Sorting,
     named: &[(String, bool)],
     declared: Option<&[DeclaredGroup]>,
-) -> Vec<FinalPosition> {
-    let mut last: Vec<FinalPosition> = Vec::new();
+) -> Vec<FinalPosition<'l>> {
+    let mut last: Vec<(&str, FinalPosition<'l>)> = Vec::new();
     for (place, (name, _)) in named.iter().enumerate() {
-        let known = last.iter_mut().find(|held| {
-            held.holders.first().and_then(|first| named.get(*first)).is_some_and(|(other, _)| other == name)
-        });
-        if let Some(known) = known {
+        if let Some((_, known)) = last.iter_mut().find(|(other, _)| other == name) {
             known.holders.push(place);
             continue;
         }
         let group = sorting.group_of(place);
-        let id = match log.options.mode {
+        let number = match log.options.mode {
             DeepMode::Deep => Some(last.len()),
             _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
-        last.push(FinalPosition {
-            id: id.map(|number| format!("P{}", number + 1)),
-            statement: group.and_then(|group| group.statement.clone()),
-            holders: vec![place],
-        });
+        let id = number.map(|number| format!("P{}", number + 1));
+        let rulings = log.synthesis.iter().flat_map(|synthesis| &synthesis.fates);
+        let mut rulings = rulings.filter(|ruling| id.as_ref().is_some_and(|id| is_id(&ruling.position, id)));
+        // Two rulings on one position do not verify.
+        let ruling = rulings.next().filter(|_| rulings.next().is_none());
+        let statement = group.and_then(|group| group.statement.clone());
+        last.push((name, FinalPosition { id, statement, holders: vec![place], ruling }));
     }
-    last
+    last.into_iter().map(|(_, position)| position).collect()
 }
 
 /// Which declared group became this one.
@@ -231,43 +237,39 @@ fn declared_number(log: &DeepLog<'_>, declared: &[DeclaredGroup], group: &Positi
 }
 
 /// The positions for every measure.
-pub(super) fn history(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<PositionHistory, Corrupt> {
-    let decided = decided(log, rulings);
-    let rounds = rulings.positions.rounds.clone();
-    Ok(PositionHistory { are_texts: true, rounds, decided, marks: marks(log)?, near: None })
+pub(super) fn history(log: &DeepLog<'_>, positions: DebatePositions<'_>) -> Result<PositionHistory, Corrupt> {
+    let decided = decided(log, &positions);
+    Ok(PositionHistory { are_texts: true, rounds: positions.rounds, decided, marks: marks(log)?, near: None })
 }
 
 /// The position that the answer states: the only one that it adopts, or a new one. A position is not adopted if one of its holders
 /// dissents from the answer.
-pub(super) fn decided(log: &DeepLog<'_>, rulings: &FinalRulings) -> DecidedPosition {
+fn decided(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> DecidedPosition {
     let Some(synthesis) = &log.synthesis else { return DecidedPosition::Nothing };
-    let name = |held: &FinalPosition| {
-        let seat = log.debaters.get(*held.holders.first()?)?.seat;
-        Some(rulings.positions.rounds.last()?.of(seat)?.position.clone())
+    let name = |held: &FinalPosition<'_>| {
+        let seat = &log.debaters.get(*held.holders.first()?)?.seat.id;
+        Some(positions.rounds.last()?.of(seat)?.position.clone())
     };
-    let mut adopted = rulings.positions.last.iter().zip(&rulings.records).filter(|(held, record)| {
-        record.fate == Some(RulingFate::Adopted) && !held.holders.iter().any(|place| log.dissents(*place))
+    let mut adopted = positions.last.iter().filter(|held| {
+        held.fate() == Some(RulingFate::Adopted) && !held.holders.iter().any(|place| log.dissents(*place))
     });
     match (adopted.next(), adopted.next()) {
-        (Some((held, _)), None) => name(held).map_or(DecidedPosition::Unknown, DecidedPosition::Held),
-        (None, _) if rulings.not_settled().next().is_some() => DecidedPosition::Unknown,
+        (Some(held), None) => name(held).map_or(DecidedPosition::Unknown, DecidedPosition::Held),
+        (None, _) if positions.not_settled().next().is_some() => DecidedPosition::Unknown,
         _ => DecidedPosition::New(short_name(&synthesis.answer)),
     }
 }
 
 /// The scores of each evaluator of standard mode.
 fn marks(log: &DeepLog<'_>) -> Result<Vec<JudgeMarks>, Corrupt> {
-    let mut marks: Vec<JudgeMarks> = Vec::new();
-    for score in evaluation::scores(log)? {
-        let given = (score.answer, score.weighted);
-        match marks.iter_mut().find(|marks| marks.judge == score.evaluator) {
-            Some(marks) => marks.scores.push(given),
-            None => marks.push(JudgeMarks {
-                judge: score.evaluator,
-                scores: vec![given],
-                ..JudgeMarks::default()
-            }),
-        }
-    }
-    Ok(marks)
+    let scores = evaluation::scores(log)?;
+    let of_one = scores.chunk_by(|score, next| score.evaluator == next.evaluator);
+    let marks = of_one.filter_map(|given| {
+        Some(JudgeMarks {
+            judge: given.first()?.evaluator.clone(),
+            scores: given.iter().map(|score| (score.answer.clone(), score.weighted)).collect(),
+            ..JudgeMarks::default()
+        })
+    });
+    Ok(marks.collect())
 }

@@ -143,7 +143,7 @@ pub fn declared_groups(positions: &[DeclaredPosition]) -> Option<Vec<DeclaredGro
 }
 
 /// The moderator's assessment of a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
     /// Who would have the reader do or believe the same, and where do they differ? At most 150 words.
     #[serde(default)]
@@ -224,7 +224,7 @@ impl EvaluationScores {
 }
 
 /// The chair's result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesis {
     /// Which reasons are the strongest, and which position do they support? At most 150 words.
     #[serde(default)]

@@ -92,15 +92,11 @@ fn assessment(round: u32, moderator: &dyn SimulatedSeat) -> Assessment {
     let first = positions(&|name| said.iter().find(|said| said.name == name).map(|said| said.side));
     let most = now.iter().map(|position| position.members.len()).max().unwrap_or_default();
     Assessment {
-        analysis: String::new(),
         first_positions: if round == 1 { first } else { Vec::new() },
         positions: now,
-        remaining_disagreements: Vec::new(),
         agreement_score: most as f64 / debaters.len().max(1) as f64,
         new_points_ratio: if round == 1 { 1.0 } else { 0.1 },
-        consensus_answer: None,
-        should_stop: false,
-        next_round_focus: None,
+        ..Assessment::default()
     }
 }
 
@@ -129,11 +125,9 @@ fn synthesis(ask: &SimulatedAsk<'_>, chair: &dyn SimulatedSeat) -> Option<Synthe
         })
     });
     Some(Synthesis {
-        analysis: String::new(),
-        positions: Vec::new(),
         answer: side.text(),
         why: "Most of the debaters hold it.".into(),
-        contested: Vec::new(),
         fates: fates.collect(),
+        ..Synthesis::default()
     })
 }

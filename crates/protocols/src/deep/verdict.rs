@@ -2,17 +2,16 @@
 
 use agon_core::wording::{clauses, counted, joined, rounds as rounds_words};
 use agon_core::{
-    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+    AbsenceReason, Corrupt, Fate, Outcome, PhaseTurn, PositionFate, RoundPositions, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::{self, RankedAnswer};
-use super::log::{self, DeepLog, DeepRound, is_id};
-use super::positions::{self, DebatePositions};
+use super::log::{self, Debater, DeepLog, DeepRound, is_id};
+use super::positions::{self, DebatePositions, FinalPosition};
 use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
-use crate::participation::{cut_off_warnings, shortened_warnings};
-use crate::quotes::is_same_text;
+use crate::participation::{cut_off_warnings, fidelity, shortened_warnings};
 use crate::sorting::short_name;
 
 /// The verdict of `deep`, as the outcome carries it.
@@ -161,133 +160,84 @@ pub struct DeepDissent {
     pub ruling: Option<String>,
 }
 
-/// What the chair rules on the positions at the end.
-#[derive(Debug)]
-pub(super) struct FinalRulings {
-    pub(super) positions: DebatePositions,
-    /// In the order of the last positions.
-    pub(super) records: Vec<PositionRecord>,
+/// A position at the end, as the verdict has it.
+pub(super) fn position_record(log: &DeepLog<'_>, held: &FinalPosition<'_>) -> PositionRecord {
+    let first = held.holders.first().copied().unwrap_or_default();
+    PositionRecord {
+        position: held.id.clone(),
+        statement: held.statement.clone().unwrap_or_else(|| short_name(log.position(first, u32::MAX))),
+        debaters: held.holders.iter().map(|place| log.label(*place).to_owned()).collect(),
+        fate: held.fate(),
+        reason: held.reason().map(str::to_owned),
+    }
 }
 
-impl FinalRulings {
-    pub(super) fn read(log: &DeepLog<'_>) -> Self {
-        let positions = DebatePositions::read(log);
-        let rulings = log.synthesis.iter().flat_map(|synthesis| &synthesis.fates);
-        let records = positions.last.iter().map(|held| {
-            let is_its = |id: &str| held.id.as_deref().is_some_and(|own| is_id(id, own));
-            let mut rulings = rulings.clone().filter(|ruling| is_its(&ruling.position));
-            // Two rulings on one position do not verify.
-            let ruling = rulings.next().filter(|_| rulings.next().is_none());
-            let label = |place: &usize| Some(log.debaters.get(*place)?.label.clone());
-            PositionRecord {
-                position: held.id.clone(),
-                statement: held.statement.clone().unwrap_or_else(|| {
-                    short_name(log.position(held.holders.first().copied().unwrap_or_default(), u32::MAX))
-                }),
-                debaters: held.holders.iter().filter_map(label).collect(),
-                fate: ruling.map(|ruling| ruling.fate),
-                reason: ruling
-                    .map(|ruling| ruling.reason.trim().to_owned())
-                    .filter(|reason| !reason.is_empty()),
-            }
-        });
-        Self { records: records.collect(), positions }
-    }
+/// What does not verify in the chair's rulings. No ruling at all declares nothing.
+pub(super) fn ruling_faults(log: &DeepLog<'_>) -> Vec<String> {
+    let positions = DebatePositions::read(log);
+    let given = log.synthesis.as_ref().map_or(&[][..], |synthesis| &synthesis.fates);
+    let ids = || positions.last.iter().filter_map(|held| held.id.as_ref());
+    let unknown = given.iter().filter(|ruling| !ids().any(|id| is_id(&ruling.position, id)));
+    let unknown = unknown.map(|ruling| format!("There is no position {:?}.", ruling.position));
+    let open = positions.not_settled().filter_map(|held| held.id.as_ref()).filter(|_| !given.is_empty());
+    unknown.chain(open.map(|id| format!("`fates` must have {id} once."))).collect()
+}
 
-    /// The positions that the chair does not rule on.
-    pub(super) fn not_settled(&self) -> impl Iterator<Item = &PositionRecord> {
-        self.records.iter().filter(|record| record.fate.is_none())
+/// Whether a debater is in the dissent: by its own word or, without one, by what the chair rules on its position.
+fn is_dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> bool {
+    let fate = positions.held_by(place).and_then(FinalPosition::fate);
+    match log.ratification(place) {
+        Some(_) => log.dissents(place),
+        None => matches!(fate, Some(RulingFate::Rejected | RulingFate::Partly)),
     }
+}
 
-    /// What does not verify in the chair's rulings. No ruling at all declares nothing.
-    pub(super) fn faults(&self, log: &DeepLog<'_>) -> Vec<String> {
-        let given = log.synthesis.as_ref().map_or(&[][..], |synthesis| &synthesis.fates);
-        let ids = || self.records.iter().filter_map(|record| record.position.as_ref());
-        let unknown = given.iter().filter(|ruling| !ids().any(|id| is_id(&ruling.position, id)));
-        let mut faults: Vec<String> =
-            unknown.map(|ruling| format!("There is no position {:?}.", ruling.position)).collect();
-        let open =
-            self.not_settled().filter_map(|record| record.position.as_ref()).filter(|_| !given.is_empty());
-        faults.extend(open.map(|id| format!("`fates` must have {id} once.")));
-        faults
-    }
-
-    /// What the chair rules on a debater's final position.
-    pub(super) fn record(&self, place: usize) -> Option<&PositionRecord> {
-        let held = self.positions.last.iter().position(|held| held.holders.contains(&place))?;
-        self.records.get(held)
-    }
-
-    /// Whether a debater is in the dissent: by its own word or, without one, by what the chair rules on its position.
-    fn is_dissent(&self, log: &DeepLog<'_>, place: usize) -> bool {
-        let is_ruled_out = || {
-            let fate = self.record(place).and_then(|record| record.fate);
-            matches!(fate, Some(RulingFate::Rejected | RulingFate::Partly))
-        };
-        match log.ratification(place) {
-            Some(_) => log.dissents(place),
-            None => is_ruled_out(),
+/// Everybody who dissents, in label order.
+pub(super) fn dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Vec<DeepDissent> {
+    let debaters = log.debaters.iter().enumerate().filter(|(place, _)| is_dissent(log, positions, *place));
+    let entry = |(place, debater): (usize, &Debater<'_>)| {
+        let statement = log.ratification(place).map(|word| word.statement.trim().to_owned());
+        let key_point = log.last_argument(place).and_then(|argument| argument.key_points.first().cloned());
+        let held = positions.held_by(place);
+        DeepDissent {
+            debater: debater.label.clone(),
+            seat: debater.seat.id.clone(),
+            position: log.position(place, u32::MAX).to_owned(),
+            reason: statement.filter(|statement| !statement.is_empty()).or(key_point),
+            fate: held.and_then(FinalPosition::fate),
+            ruling: held.and_then(FinalPosition::reason).map(str::to_owned),
         }
-    }
+    };
+    debaters.map(entry).collect()
+}
 
-    /// Everybody who dissents, in label order.
-    pub(super) fn dissent(&self, log: &DeepLog<'_>) -> Vec<DeepDissent> {
-        let debaters = log.debaters.iter().enumerate().filter(|(place, _)| self.is_dissent(log, *place));
-        let entry = |(place, debater): (usize, &log::Debater<'_>)| {
-            let statement = log.ratification(place).map(|word| word.statement.trim().to_owned());
-            let key_point =
-                log.last_argument(place).and_then(|argument| argument.key_points.first().cloned());
-            let record = self.record(place);
-            DeepDissent {
-                debater: debater.label.clone(),
-                seat: debater.seat.to_owned(),
-                position: log.position(place, u32::MAX).to_owned(),
-                reason: statement.filter(|statement| !statement.is_empty()).or(key_point),
-                fate: record.and_then(|record| record.fate),
-                ruling: record.and_then(|record| record.reason.clone()),
-            }
-        };
-        debaters.map(entry).collect()
-    }
-
-    /// What became of a debater's first answer, and why.
-    fn fate(&self, log: &DeepLog<'_>, place: usize) -> (Fate, String) {
-        let departures = positions::departures(log, place, &self.positions.rounds);
-        let left = departures.last().filter(|(_, back)| back.is_none());
-        let given_up = left
-            .and_then(|(left, _)| log.round(*left))
-            .map(|round| format!("in round {}, {}", round.number, citing(round, place)));
-        // The chair rules on the position at the end, which is not always the first answer.
-        let it = match &given_up {
-            Some(_) => "its holder's final position",
-            None if is_reworded(log, place) => "its final form",
-            None => "it",
-        };
-        let record = self.record(place);
-        let reason = record.and_then(|record| record.reason.as_deref());
-        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        let fate = record.and_then(|record| record.fate);
-        let ruling = match fate {
-            Some(RulingFate::Adopted) => format!("the chair adopts {it}{reason}"),
-            Some(RulingFate::Partly) => format!("the chair adopts a part of {it}{reason}"),
-            Some(RulingFate::Rejected) => format!("the chair rejects {it}{reason}"),
-            None if log.synthesis.is_none() => format!("there is no answer that could adopt {it}"),
-            None => format!("the chair did not say what became of {it}"),
-        };
-        let mut story = changes(log, place, &departures);
-        story.extend(given_up.iter().map(|given_up| format!("left {given_up}")));
-        story.push(ruling);
-        story.extend(log.ratification(place).map(|word| assent_words(word.assent, &word.statement)));
-        let reason = clauses(&story);
-        match (self.is_dissent(log, place), given_up, fate) {
-            (true, ..) => (Fate::Minority, reason),
-            (false, Some(given_up), _) => (Fate::Refuted, given_up),
-            (false, None, Some(RulingFate::Adopted | RulingFate::Partly)) => (Fate::Adopted, reason),
-            // Its holder accepts an answer that rejects it.
-            (false, None, Some(RulingFate::Rejected)) => (Fate::Refuted, reason),
-            (false, None, None) => (Fate::NotSettled, reason),
-        }
-    }
+/// What became of a debater's first answer, and why.
+fn fate(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> (Fate, String) {
+    let given_up = positions::given_up_in(log, place, &positions.rounds).and_then(|left| log.round(left));
+    let given_up = given_up.map(|round| format!("in round {}, {}", round.number, citing(round, place)));
+    // The chair rules on the position at the end, which is not always the first answer.
+    let held = positions.held_by(place);
+    let fate = held.and_then(FinalPosition::fate);
+    let ruling = match fate {
+        Some(RulingFate::Adopted) => "the chair adopts its holder's final position",
+        Some(RulingFate::Partly) => "the chair adopts a part of its holder's final position",
+        Some(RulingFate::Rejected) => "the chair rejects its holder's final position",
+        None if log.synthesis.is_none() => "there is no answer",
+        None => "the chair does not rule on its holder's final position",
+    };
+    let because = held.and_then(FinalPosition::reason).map_or(String::new(), |reason| format!(": {reason}"));
+    let mut story: Vec<String> = given_up.iter().map(|given_up| format!("left {given_up}")).collect();
+    story.push(format!("{ruling}{because}"));
+    story.extend(log.ratification(place).map(|word| assent_words(word.assent, &word.statement)));
+    let fate = match (is_dissent(log, positions, place), &given_up, fate) {
+        (true, ..) => Fate::Minority,
+        (false, Some(_), _) => Fate::Refuted,
+        (false, None, Some(RulingFate::Adopted | RulingFate::Partly)) => Fate::Adopted,
+        // Its holder accepts an answer that rejects it.
+        (false, None, Some(RulingFate::Rejected)) => Fate::Refuted,
+        (false, None, None) => Fate::NotSettled,
+    };
+    (fate, given_up.filter(|_| fate == Fate::Refuted).unwrap_or_else(|| clauses(&story)))
 }
 
 /// What a debater cites for revising its position in a round.
@@ -299,26 +249,6 @@ pub(super) fn citing(round: &DeepRound, place: usize) -> String {
         Some(([], named)) => format!("citing {}", named.join("; ")),
         Some((cited, _)) => format!("citing {}", joined(cited)),
     }
-}
-
-/// Whether a debater's final position has other words than its first answer.
-fn is_reworded(log: &DeepLog<'_>, place: usize) -> bool {
-    !is_same_text(log.position(place, 0), log.position(place, u32::MAX))
-}
-
-/// What a debater did with its first position while it held it: when it gave it up for a while, and when it revised it.
-fn changes(log: &DeepLog<'_>, place: usize, departures: &[(u32, Option<u32>)]) -> Vec<String> {
-    let is_away = |number: u32| {
-        departures.iter().any(|(left, back)| (*left..=back.unwrap_or(u32::MAX)).contains(&number))
-    };
-    let rounds = log.rounds.iter().map(|round| round.number);
-    let revised = rounds.filter(|number| positions::is_revised(log, place, *number) && !is_away(*number));
-    let revised: Vec<u32> = revised.filter(|_| is_reworded(log, place)).collect();
-    let returns = departures.iter().filter_map(|(left, back)| {
-        let back = (*back)?;
-        Some(format!("given up in round {left}, taken up again in round {back}"))
-    });
-    returns.chain((!revised.is_empty()).then(|| format!("revised in {}", rounds_words(&revised)))).collect()
 }
 
 /// What a debater says to the answer, in words that follow its name.
@@ -337,26 +267,23 @@ pub(super) fn assent_words(assent: AnswerAssent, statement: &str) -> String {
 /// Closes the debate.
 pub(super) fn close(log: &DeepLog<'_>) -> Result<Step, Corrupt> {
     let (termination, status) = ending(log);
-    let rulings = FinalRulings::read(log);
-    let first_position = |(place, debater): (usize, &log::Debater<'_>)| {
-        let (fate, reason) = rulings.fate(log, place);
-        let (seat, label) = (debater.seat.to_owned(), Some(debater.label.clone()));
+    let positions = DebatePositions::read(log);
+    let first_position = |(place, debater): (usize, &Debater<'_>)| {
+        let (fate, reason) = fate(log, &positions, place);
+        let (seat, label) = (debater.seat.id.clone(), Some(debater.label.clone()));
         PositionFate { seat, label, position: debater.answer.trim().to_owned(), fate, reason }
     };
-    let whole = log.debate.absences().next().is_none()
-        && cut_off_warnings(log.debate).is_empty()
-        && termination != Termination::Budget
-        && status == Status::Complete
-        && !is_unsigned(log);
+    let is_whole = termination != Termination::Budget && status == Status::Complete && !is_unsigned(log);
+    let labels = log.debaters.iter().map(|debater| (debater.label.clone(), debater.seat.id.clone()));
     let outcome = Outcome {
         status,
         termination,
         rounds_completed: log.rounds_completed(),
-        verdict: serde_json::to_value(verdict(log, &rulings)?)?,
-        dissent: rulings.dissent(log).iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
-        fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
-        warnings: warnings(log, termination, &rulings.positions),
-        labels: log.debaters.iter().map(|debater| (debater.label.clone(), debater.seat.to_owned())).collect(),
+        verdict: serde_json::to_value(verdict(log, &positions)?)?,
+        dissent: dissent(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
+        fidelity: fidelity(log.debate, is_whole),
+        warnings: warnings(log, termination, &positions),
+        labels: labels.collect(),
         positions: log.debaters.iter().enumerate().map(first_position).collect(),
         passed: None,
         lesson: None,
@@ -364,7 +291,7 @@ pub(super) fn close(log: &DeepLog<'_>) -> Result<Step, Corrupt> {
     Ok(Step::Close(Box::new(outcome)))
 }
 
-pub(super) fn ending(log: &DeepLog<'_>) -> (Termination, Status) {
+fn ending(log: &DeepLog<'_>) -> (Termination, Status) {
     let termination = log.loop_ending();
     match (termination, &log.synthesis) {
         (Termination::QuorumLost, _) => (termination, Status::Incomplete),
@@ -388,31 +315,36 @@ fn is_unsigned(log: &DeepLog<'_>) -> bool {
     log.options.ratify && log.synthesis.is_some() && log.ratifications.is_empty()
 }
 
-/// The verdict of a debate, so far if it is not over.
-pub(super) fn verdict(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<DeepVerdict, Corrupt> {
-    let synthesis = log.synthesis.as_ref();
-    let closing = log.debate.turns_of(DeepPhase::Synthesis.as_str()).last();
-    let written_by = closing.and_then(|turn| turn.settled().next()).filter(|_| synthesis.is_some());
-    let chair = written_by.map(|(ask, _)| ChairRecord {
+/// The chair that wrote the answer.
+pub(super) fn chair(log: &DeepLog<'_>) -> Option<ChairRecord> {
+    let closing =
+        log.debate.turns_of(DeepPhase::Synthesis.as_str()).last().filter(|_| log.synthesis.is_some());
+    let (ask, _) = closing?.settled().next()?;
+    Some(ChairRecord {
         seat: ask.seat.clone(),
         model: ask.model.clone(),
         stand_in: log.debate.brief.seat(&ask.seat).is_none_or(|seat| seat.model != ask.model),
-    });
+    })
+}
+
+fn verdict(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Result<DeepVerdict, Corrupt> {
+    let synthesis = log.synthesis.as_ref();
     let words = log.debaters.iter().zip(&log.ratifications).filter_map(|(debater, word)| {
         let (word, debater) = (word.as_ref()?, debater.label.clone());
         Some(SignedAnswer { debater, assent: word.assent, statement: word.statement.clone() })
     });
     let is_ranked = log.options.mode == DeepMode::Standard;
+    let record = |held: &FinalPosition<'_>| position_record(log, held);
     Ok(DeepVerdict {
         answer: synthesis.map(|synthesis| synthesis.answer.clone()),
         why: synthesis.map(|synthesis| synthesis.why.clone()),
         contested: synthesis.map(|synthesis| synthesis.contested.clone()).unwrap_or_default(),
-        positions: rulings.records.clone(),
-        not_settled: rulings.not_settled().cloned().collect(),
+        positions: positions.last.iter().map(record).collect(),
+        not_settled: positions.not_settled().map(record).collect(),
         signed: log.options.ratify.then(|| words.collect()),
         synthesis_input: synthesis_input(log),
-        rounds: log.counted().map(|round| round_report(log, round, &rulings.positions)).collect(),
-        chair,
+        rounds: log.counted().map(|round| round_report(log, round, positions)).collect(),
+        chair: chair(log),
         ranking: is_ranked.then(|| evaluation::ranking(log)).transpose()?,
     })
 }
@@ -420,7 +352,7 @@ pub(super) fn verdict(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<DeepV
 /// What the debate loop passes to Stage 3.
 pub(super) fn synthesis_input(log: &DeepLog<'_>) -> SynthesisInput {
     let last = log.counted().last().and_then(|round| round.assessment.as_ref());
-    let final_stance = |(place, debater): (usize, &log::Debater<'_>)| {
+    let final_stance = |(place, debater): (usize, &Debater<'_>)| {
         let last = log.last_argument(place);
         FinalStance {
             debater: debater.label.clone(),
@@ -462,19 +394,18 @@ fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
     format!("Round {number}: {}; {assessment}{open}", stances.join("; "))
 }
 
-fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions) -> RoundReport {
+fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions<'_>) -> RoundReport {
     let assessment = round.assessment.as_ref();
-    let debaters = log.debaters.iter().zip(&round.arguments).zip(&round.verified);
-    let stance = |((debater, argument), verified): (
-        (&log::Debater<'_>, &Option<Argument>),
-        &log::VerifiedArgument,
-    )| {
-        let (debater, carried) = (debater.label.clone(), argument.is_none());
-        StanceReport { debater, carried, cited: verified.cited.clone(), argument: argument.clone() }
-    };
+    let said = round.arguments.iter().zip(&round.verified);
+    let stances = log.debaters.iter().zip(said).map(|(debater, (argument, verified))| StanceReport {
+        debater: debater.label.clone(),
+        carried: argument.is_none(),
+        cited: verified.cited.clone(),
+        argument: argument.clone(),
+    });
     RoundReport {
         round: round.number,
-        agreement: positions.round(round.number).and_then(positions::agreement),
+        agreement: positions.agreement(round.number),
         assessed: assessment.is_some(),
         agreement_score: assessment.map(|assessment| assessment.agreement_score),
         new_points_ratio: assessment.map(|assessment| assessment.new_points_ratio),
@@ -484,11 +415,11 @@ fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePosition
             .map(|assessment| assessment.remaining_disagreements.clone())
             .unwrap_or_default(),
         next_round_focus: assessment.and_then(|assessment| assessment.next_round_focus.clone()),
-        stances: debaters.map(stance).collect(),
+        stances: stances.collect(),
     }
 }
 
-fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePositions) -> Vec<String> {
+fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePositions<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget && log.synthesis.is_some() {
         warnings.push(format!("{} -> synthesis (degraded)", log.options.mode.as_str()));
@@ -506,29 +437,8 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
         warnings.push("no evaluation could be used: the answers are not ranked".into());
     }
     warnings.extend(contradiction(log));
-    for round in log.counted() {
-        warnings.extend(positions.round(round.number).and_then(|held| contradicted_score(log, round, held)));
-        if round.assessment.is_none() {
-            let why = match round.moderated {
-                true => "the moderator was absent",
-                false => "too little was left to ask the moderator",
-            };
-            warnings.push(format!("round {} is unassessed: {why}", round.number));
-        }
-        for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
-            let is_empty_concession = |argument: &Argument| {
-                argument.stance == Stance::Concede && argument.revision == Revision::NoChange
-            };
-            if argument.as_ref().is_some_and(is_empty_concession) {
-                warnings.push(format!(
-                    "round {}: {} concedes but changes nothing",
-                    round.number,
-                    debater.name()
-                ));
-            }
-        }
-    }
-    let is_known = |number: u32| positions.round(number).is_some_and(agon_core::RoundPositions::is_sorted);
+    warnings.extend(log.counted().flat_map(|round| round_warnings(log, round, positions)));
+    let is_known = |number: u32| positions.round(number).is_some_and(RoundPositions::is_sorted);
     let unknown: Vec<u32> =
         log.counted().map(|round| round.number).filter(|number| !is_known(*number)).collect();
     if !unknown.is_empty() {
@@ -536,6 +446,28 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
         warnings
             .push(format!("it is not known who agreed after {when}: nobody said it in a way that verifies"));
     }
+    warnings
+}
+
+/// A score that contradicts the groups, a missing assessment, and concessions that change nothing.
+fn round_warnings(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions<'_>) -> Vec<String> {
+    let held = positions.round(round.number);
+    let mut warnings: Vec<String> =
+        held.and_then(|held| contradicted_score(log, round, held)).into_iter().collect();
+    if round.assessment.is_none() {
+        let why = match round.moderated {
+            true => "the moderator was absent",
+            false => "too little was left to ask the moderator",
+        };
+        warnings.push(format!("round {} is unassessed: {why}", round.number));
+    }
+    let is_empty_concession =
+        |argument: &Argument| argument.stance == Stance::Concede && argument.revision == Revision::NoChange;
+    let conceding = log.debaters.iter().zip(&round.arguments);
+    let conceding = conceding.filter(|(_, argument)| argument.as_ref().is_some_and(is_empty_concession));
+    warnings.extend(conceding.map(|(debater, _)| {
+        format!("round {}: {} concedes but changes nothing", round.number, debater.name)
+    }));
     warnings
 }
 
@@ -554,11 +486,7 @@ fn contradiction(log: &DeepLog<'_>) -> Option<String> {
 }
 
 /// A warning if the moderator's agreement score contradicts the groups.
-fn contradicted_score(
-    log: &DeepLog<'_>,
-    round: &DeepRound,
-    held: &agon_core::RoundPositions,
-) -> Option<String> {
+fn contradicted_score(log: &DeepLog<'_>, round: &DeepRound, held: &RoundPositions) -> Option<String> {
     let score = round.assessment.as_ref()?.agreement_score;
     let groups = held.is_sorted().then(|| held.distinct().len())?;
     let what = match (log.is_agreement(score), groups) {

@@ -3,26 +3,27 @@
 //! A poll is what debates are compared with. One seat is a single model, many seats of one model are self-consistency, and
 //! seats of many models are a plain vote.
 //!
-//! This file has the options and the transition table. [`tally`] counts the answers, [`verdict`] closes the poll and describes it for
-//! readers, and [`replies`] has the type of an answer. [`AnswerSheet`](crate::clerk::AnswerSheet) says which answers are the same.
+//! This file has the options and the transition table. [`answers`] asks for the answers and reads them, [`tally`] counts them,
+//! [`verdict`] closes the poll and describes it for readers, and [`replies`] has the type of an answer.
+//! [`AnswerSheet`](crate::clerk::AnswerSheet) says which answers are the same.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use agon_core::protocol::file_names;
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::attached_context::has_attached;
 use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
-use crate::prompt::{self, PromptSet, new_ask};
-use crate::quotes::QuotedTexts;
+use crate::prompt::made_once;
+use answers::AnswerAsks;
 use replies::PollAnswer;
 use tally::PollTally;
 
+pub(crate) mod answers;
 pub mod replies;
 mod tally;
 #[cfg(test)]
@@ -53,11 +54,10 @@ agon_core::protocol_phases! {
     }
 }
 
-const TEMPLATES: &[PromptTemplate] = &[
-    PromptTemplate { file: "poll/system.hbs", text: include_str!("prompts/system.hbs") },
-    PromptTemplate { file: "poll/answer.hbs", text: include_str!("prompts/answer.hbs") },
-    CLERK_TEMPLATE,
-];
+const SYSTEM: PromptTemplate =
+    PromptTemplate { file: "poll/system.hbs", text: include_str!("prompts/system.hbs") };
+const ANSWER: PromptTemplate =
+    PromptTemplate { file: "poll/answer.hbs", text: include_str!("prompts/answer.hbs") };
 
 static INFO: ProtocolInfo = ProtocolInfo {
     name: "poll",
@@ -68,7 +68,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
         RoleInfo { name: VOTER, models: RoleModels::Listed },
         RoleInfo { name: CLERK, models: RoleModels::Named },
     ],
-    templates: TEMPLATES,
+    templates: &[SYSTEM, ANSWER, CLERK_TEMPLATE],
     phases: PollPhase::INFO,
     closing_share: 0.0,
     title: file_names,
@@ -83,21 +83,6 @@ static INFO: ProtocolInfo = ProtocolInfo {
     )),
     demo: Some(include_str!("demo.yaml")),
 };
-
-struct PollParts {
-    prompts: PromptSet,
-    answer: Arc<ReplySchema>,
-}
-
-fn parts() -> Result<&'static PollParts, Corrupt> {
-    static PARTS: OnceLock<PollParts> = OnceLock::new();
-    prompt::made_once(&PARTS, || {
-        Ok(PollParts {
-            prompts: PromptSet::new(TEMPLATES)?,
-            answer: Arc::new(prompt::schema_of::<PollAnswer>("answer")),
-        })
-    })
-}
 
 impl Protocol for Poll {
     fn info(&self) -> &'static ProtocolInfo {
@@ -177,34 +162,8 @@ impl Protocol for Poll {
     }
 }
 
-/// What the prompts show. It is the same for every seat.
-#[derive(Serialize)]
-pub(crate) struct AnswerPromptContext {
-    rule: Option<String>,
-    question: String,
-    interjections: Vec<String>,
-    files: Vec<String>,
-}
-
-impl AnswerPromptContext {
-    pub(crate) fn of(debate: &Debate) -> Self {
-        let quoted = QuotedTexts::anonymous(&debate.brief);
-        let files = debate.brief.files.iter().filter(|file| file.part.is_none());
-        let files: Vec<String> = files.map(|file| quoted.quote(&file.path, &file.text)).collect();
-        Self {
-            rule: (!files.is_empty() || has_attached(&debate.brief)).then(|| quoted.rule()),
-            question: quoted.person(&debate.brief.question),
-            interjections: debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
-            files,
-        }
-    }
-}
-
 fn ask_everybody(debate: &Debate) -> Result<Step, Corrupt> {
-    let (parts, context) = (parts()?, AnswerPromptContext::of(debate));
-    let system = parts.prompts.shared("poll/system.hbs", &context)?;
-    let prompt = parts.prompts.whole(&system, "poll/answer.hbs", &context)?;
-    let voters = debate.brief.seats_of(VOTER);
-    let asks = voters.map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
-    Ok(Step::Ask(PollPhase::Answer.at(ROUND), asks.collect()))
+    static ASKS: OnceLock<AnswerAsks> = OnceLock::new();
+    let asks = made_once(&ASKS, || AnswerAsks::new([SYSTEM, ANSWER]))?;
+    asks.ask(debate, PollPhase::Answer.at(ROUND), debate.brief.seats_of(VOTER))
 }

@@ -1,27 +1,19 @@
 //! The answers of a poll, sorted and counted.
 
-use agon_core::{Ask, Corrupt, Debate, PhaseTurn};
-use serde::Deserialize;
+use agon_core::{Ask, Corrupt, Debate};
 
-use super::replies::PollAnswer;
+use super::answers::{SeatAnswer, seat_answers};
 use super::{PollPhase, VOTER};
 use crate::clerk::{AnswerSheet, CLERK, ClerkSorting, SortedBy};
 use crate::limits::LimitCheck;
 use crate::sorting::PositionGroup;
-
-/// One seat's answer.
-#[derive(Debug)]
-pub(super) struct VoterAnswer<'a> {
-    pub(super) seat: &'a str,
-    pub(super) reply: PollAnswer,
-}
 
 /// The votes of a poll so far.
 #[derive(Debug)]
 pub(super) struct PollTally<'a> {
     pub(super) debate: &'a Debate,
     /// In seat order.
-    pub(super) votes: Vec<VoterAnswer<'a>>,
+    pub(super) votes: Vec<SeatAnswer<'a>>,
     /// The most common answer first. Ties keep the order of their first votes. The members are places in `votes`.
     pub(super) groups: Vec<PositionGroup>,
     /// How it is known which answers are the same.
@@ -30,13 +22,8 @@ pub(super) struct PollTally<'a> {
 
 impl<'a> PollTally<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
-        let mut votes = Vec::new();
-        for (ask, reply) in debate.turns_of(PollPhase::Answer.as_str()).flat_map(PhaseTurn::settled) {
-            let Some(value) = reply.value() else { continue };
-            votes.push(VoterAnswer { seat: &ask.seat, reply: PollAnswer::deserialize(value)? });
-        }
-        let mut sorted = debate.turns_of(PollPhase::Clerk.as_str()).flat_map(PhaseTurn::settled);
-        let clerk = sorted.find_map(|(_, reply)| reply.value()).map(ClerkSorting::deserialize).transpose()?;
+        let votes = seat_answers(debate, PollPhase::Answer.as_str())?;
+        let clerk = ClerkSorting::read(debate, PollPhase::Clerk.as_str())?;
         let mut tally = Self { debate, votes, groups: Vec::new(), sorted_by: SortedBy::Unknown };
         let (sorting, sorted_by) = tally.sheet().sorted(clerk.as_ref());
         (tally.groups, tally.sorted_by) = (sorting.groups, sorted_by);
@@ -100,13 +87,13 @@ impl<'a> PollTally<'a> {
     }
 
     /// The votes of a group.
-    pub(super) fn votes_of(&self, group: &PositionGroup) -> Vec<&VoterAnswer<'a>> {
+    pub(super) fn votes_of(&self, group: &PositionGroup) -> Vec<&SeatAnswer<'a>> {
         group.members.iter().filter_map(|place| self.votes.get(*place)).collect()
     }
 
     /// An answer in the words of its first vote.
     pub(super) fn name(&self, group: &PositionGroup) -> &str {
-        self.votes_of(group).first().map_or("", |vote| vote.reply.answer.trim())
+        self.votes_of(group).first().map_or("", |vote| vote.answer())
     }
 
     pub(super) fn group_of(&self, place: usize) -> Option<&PositionGroup> {

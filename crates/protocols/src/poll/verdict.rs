@@ -5,16 +5,20 @@ use std::collections::BTreeMap;
 use agon_core::view::ending_sentence;
 use agon_core::wording::{percent, score};
 use agon_core::{
-    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Fidelity, Headline, Outcome, Outline, PositionFate,
-    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SeatVote,
-    SectionKind, Status, Step, Termination, VerdictTone,
+    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Headline, Outcome, Outline, PositionFate,
+    PositionHistory, ReportBlock, ReportItem, RoundPositions, SeatPosition, SeatVote, Status, Step,
+    Termination,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::ROUND;
-use super::tally::{PollTally, VoterAnswer};
-use crate::clerk::{CLERK, SortedBy};
-use crate::participation::{cut_off_warnings, shortened_warnings};
+use super::answers::SeatAnswer;
+use super::replies::PollAnswer;
+use super::tally::PollTally;
+use crate::clerk::{SortedBy, clerk_of, why_unsorted};
+use crate::participation::{cut_off_warnings, fidelity, shortened_warnings};
+use crate::report_sections::{answer_section, answer_tone, list_section, table_section};
 use crate::sorting::PositionGroup;
 
 /// The verdict of `poll`.
@@ -74,18 +78,8 @@ pub struct TallyEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollVote {
     pub seat: String,
-    pub answer: String,
-    pub confidence: f64,
-    pub why: String,
-    pub analysis: String,
-}
-
-/// A minority answer.
-#[derive(Serialize)]
-struct PollDissent<'a> {
-    seat: &'a str,
-    position: &'a str,
-    reason: &'a str,
+    #[serde(flatten)]
+    pub reply: PollAnswer,
 }
 
 /// Closes the poll.
@@ -94,22 +88,16 @@ pub(super) fn close(tally: &PollTally<'_>) -> Result<Step, Corrupt> {
     let positions: Vec<PositionFate> =
         (0..tally.votes.len()).filter_map(|place| position_fate(tally, place)).collect();
     let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = minority.map(|position| PollDissent {
-        seat: &position.seat,
-        position: &position.position,
-        reason: &position.reason,
-    });
-    let dissent = dissent.map(serde_json::to_value).collect::<Result<_, _>>()?;
-    let whole = tally.debate.absences().next().is_none()
-        && cut_off_warnings(tally.debate).is_empty()
-        && status == Status::Complete;
+    let dissent = minority
+        .map(|held| json!({"seat": held.seat, "position": held.position, "reason": held.reason}))
+        .collect();
     let outcome = Outcome {
         status,
         termination,
         rounds_completed: u32::from(!tally.votes.is_empty()),
         verdict: serde_json::to_value(verdict(tally))?,
         dissent,
-        fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
+        fidelity: fidelity(tally.debate, status == Status::Complete),
         warnings: warnings(tally, termination),
         labels: BTreeMap::new(),
         positions,
@@ -144,13 +132,7 @@ fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
 
 fn verdict(tally: &PollTally<'_>) -> PollVerdict {
     let winner = tally.winner();
-    let vote = |vote: &VoterAnswer<'_>| PollVote {
-        seat: vote.seat.to_owned(),
-        answer: vote.reply.answer.clone(),
-        confidence: vote.reply.confidence,
-        why: vote.reply.why.clone(),
-        analysis: vote.reply.analysis.clone(),
-    };
+    let vote = |vote: &SeatAnswer<'_>| PollVote { seat: vote.seat.to_owned(), reply: vote.reply.clone() };
     PollVerdict {
         answer: winner.map(|winner| tally.name(winner).to_owned()),
         share: winner.map(|winner| tally.share(winner)),
@@ -158,7 +140,7 @@ fn verdict(tally: &PollTally<'_>) -> PollVerdict {
         tied: tally.tied().iter().map(|group| tally.name(group).to_owned()).collect(),
         tally: tally.groups.iter().map(|group| tally_entry(tally, group)).collect(),
         sorted_by: tally.sorted_by,
-        clerk: tally.debate.spoke(CLERK).first().map(|model| (*model).to_owned()),
+        clerk: clerk_of(tally.debate),
         votes: tally.votes.iter().map(vote).collect(),
         answered: tally.votes.len(),
         seats: tally.voters(),
@@ -186,15 +168,12 @@ fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
     let (fate, reason) = match tally.winner() {
         Some(winner) if winner == group => (Fate::Adopted, support),
         _ if is_open => (Fate::NotSettled, "it is not known which other answers are the same".to_owned()),
-        Some(winner) => {
-            (Fate::Minority, format!("{support}, {} gave {:?}", winner.members.len(), tally.name(winner)))
+        None if !tally.is_known() => {
+            (Fate::NotSettled, "it is not known which answer is the most common".to_owned())
         }
-        None if tally.is_known() => {
-            (Fate::Minority, format!("{support}; the most common answers are tied, so none is adopted"))
-        }
-        None => (Fate::NotSettled, "it is not known which answer is the most common".to_owned()),
+        _ => (Fate::Minority, support),
     };
-    let position = vote.reply.answer.trim().to_owned();
+    let position = vote.answer().to_owned();
     Some(PositionFate { seat: vote.seat.to_owned(), label: None, position, fate, reason })
 }
 
@@ -204,10 +183,7 @@ fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
         warnings.extend(tally.limits().reached(1));
     }
     if !tally.is_known() {
-        let why = match tally.debate.spoke(CLERK).is_empty() {
-            true => "the clerk did not sort them",
-            false => "what the clerk declared does not verify",
-        };
+        let why = why_unsorted(tally.debate);
         warnings.push(format!("it is not known which answers are the same, because {why}"));
     }
     if !tally.tied().is_empty() {
@@ -221,38 +197,35 @@ fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
 
 /// Everything that the reports, the page and the other interfaces show of the poll.
 pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
-    let verdict = verdict(tally);
-    let ballots = tally.votes.iter().map(|vote| Ballot {
+    let ballot = |vote: &SeatAnswer<'_>| Ballot {
         seat: vote.seat.to_owned(),
-        answer: vote.reply.answer.trim().to_owned(),
+        answer: vote.answer().to_owned(),
         stands_alone: true,
-    });
-    let votes = tally.votes.iter().map(|vote| SeatVote {
+    };
+    let last_vote = |vote: &SeatAnswer<'_>| SeatVote {
         seat: vote.seat.to_owned(),
         label: None,
-        vote: vote.reply.answer.trim().to_owned(),
+        vote: vote.answer().to_owned(),
         confidence: Some(score(vote.reply.confidence)),
-    });
-    let outcome = tally.debate.outcome.as_ref();
-    let answer = verdict.answer.clone().filter(|_| outcome.is_some());
-    let ending = match outcome {
-        Some(_) if verdict.answer.is_none() && !tally.is_known() => {
-            "It is not known which answer is the most common.".to_owned()
-        }
-        Some(outcome) => ending_sentence(outcome, "voters"),
-        None => String::new(),
     };
+    let outcome = tally.debate.outcome.as_ref();
+    let answer = tally.winner().filter(|_| outcome.is_some()).map(|winner| tally.name(winner).to_owned());
+    let is_open = tally.winner().is_none() && !tally.is_known();
+    let ending = outcome.map(|outcome| match is_open {
+        true => "It is not known which answer is the most common.".to_owned(),
+        false => ending_sentence(outcome, "voters"),
+    });
     DebateView {
         headline: Headline {
-            tone: if answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
+            tone: answer_tone(answer.as_ref()),
             answer,
-            ending,
+            ending: ending.unwrap_or_default(),
             ..Headline::default()
         },
-        outline: outline(&verdict),
+        outline: outline(tally),
         positions: positions(tally),
-        ballots: ballots.collect(),
-        votes: votes.collect(),
+        ballots: tally.votes.iter().map(ballot).collect(),
+        votes: tally.votes.iter().map(last_vote).collect(),
         dissent: dissent(tally),
         ..DebateView::default()
     }
@@ -262,67 +235,48 @@ pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
 fn dissent(tally: &PollTally<'_>) -> Vec<ReportItem> {
     let fates = (0..tally.votes.len()).filter_map(|place| position_fate(tally, place)).zip(&tally.votes);
     let minority = fates.filter(|(fate, _)| tally.debate.outcome.is_some() && fate.fate == Fate::Minority);
-    minority.map(|(_, vote)| vote_item(vote.seat, &vote.reply.answer, &vote.reply.why)).collect()
+    minority.map(|(_, vote)| vote_item(vote)).collect()
 }
 
-fn vote_item(seat: &str, answer: &str, why: &str) -> ReportItem {
-    let note = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
-    ReportItem { who: Some(seat.to_owned()), text: answer.trim().to_owned(), note }
+fn vote_item(vote: &SeatAnswer<'_>) -> ReportItem {
+    let note = Some(vote.reply.why.trim().to_owned()).filter(|why| !why.is_empty());
+    ReportItem { who: Some(vote.seat.to_owned()), text: vote.answer().to_owned(), note }
 }
 
-fn outline(verdict: &PollVerdict) -> Outline {
-    let mut blocks = Vec::new();
-    let kind = match (&verdict.answer, &*verdict.tied) {
-        (Some(answer), _) => {
-            let votes = verdict.tally.first().map_or(0, |first| first.votes);
-            let at_least = if verdict.sorted_by == SortedBy::Unknown { "At least " } else { "" };
-            blocks.push(ReportBlock::Prose(answer.clone()));
-            blocks.push(ReportBlock::Line(format!(
-                "{at_least}{votes} of {} gave this answer.",
-                verdict.answered
-            )));
-            SectionKind::Answer
-        }
-        (None, [_, ..]) => {
-            blocks.push(ReportBlock::Line("These answers are tied:".into()));
-            blocks.push(ReportBlock::Items(verdict.tied.iter().map(ReportItem::text).collect()));
-            SectionKind::NoAnswer
-        }
-        (None, []) => {
-            blocks.push(ReportBlock::Line("There is no answer.".into()));
-            SectionKind::NoAnswer
-        }
-    };
-    let sorted = match (verdict.sorted_by, &verdict.clerk) {
+fn outline(tally: &PollTally<'_>) -> Outline {
+    let (winner, answered) = (tally.winner(), tally.votes.len());
+    let tied = tally.tied().iter().map(|group| ReportItem::text(tally.name(group)));
+    let mut answer =
+        answer_section(winner.map(|winner| tally.name(winner)), "These answers are tied:", tied.collect());
+    let support = winner.map(|winner| {
+        let at_least = if tally.is_known() { "" } else { "At least " };
+        format!("{at_least}{} of {answered} gave this answer.", winner.members.len())
+    });
+    let sorted = match (tally.sorted_by, clerk_of(tally.debate)) {
         (SortedBy::Clerk, Some(model)) => Some(format!("The clerk, {model}, sorted the answers.")),
-        (SortedBy::Unknown, _) if verdict.answered > 1 => {
+        (SortedBy::Unknown, _) if answered > 1 => {
             Some("Nobody declared of all answers which are the same, so some may belong together.".to_owned())
         }
         _ => None,
     };
-    blocks.extend(sorted.map(ReportBlock::Line));
-    let title = if kind == SectionKind::Answer { "Answer" } else { "No answer" };
-    let answer = ReportSection::new(kind, title, blocks);
-    let mut rows = vec![["Answer", "Votes", "Share", "Confidence", "Seats"].map(str::to_owned).to_vec()];
-    for entry in &verdict.tally {
-        rows.push(vec![
-            entry.answer.clone(),
-            entry.votes.to_string(),
-            percent(entry.votes as u64, verdict.answered as u64),
-            score(entry.confidence),
-            entry.seats.join(", "),
-        ]);
+    answer.blocks.extend(support.into_iter().chain(sorted).map(ReportBlock::Line));
+    let rows = tally.groups.iter().map(|group| {
+        let entry = tally_entry(tally, group);
+        let share = percent(entry.votes as u64, answered as u64);
+        [entry.answer, entry.votes.to_string(), share, score(entry.confidence), entry.seats.join(", ")]
+    });
+    let counted = table_section("Tally", ["Answer", "Votes", "Share", "Confidence", "Seats"], rows);
+    let votes = list_section("Votes", tally.votes.iter().map(vote_item));
+    Outline {
+        answer: vec![answer],
+        details: counted.into_iter().chain(votes).collect(),
+        ..Outline::default()
     }
-    let votes = verdict.votes.iter().map(|vote| vote_item(&vote.seat, &vote.answer, &vote.why));
-    let tally = ReportSection::new(SectionKind::Part, "Tally", vec![ReportBlock::Table(rows)]);
-    let votes = ReportSection::new(SectionKind::Part, "Votes", vec![ReportBlock::Items(votes.collect())]);
-    let details = if verdict.votes.is_empty() { Vec::new() } else { vec![tally, votes] };
-    Outline { answer: vec![answer], details, ..Outline::default() }
 }
 
 /// One round of positions. The same answers have the same name.
 fn positions(tally: &PollTally<'_>) -> PositionHistory {
-    let seat_position = |(place, vote): (usize, &VoterAnswer<'_>)| SeatPosition {
+    let seat_position = |(place, vote): (usize, &SeatAnswer<'_>)| SeatPosition {
         seat: vote.seat.to_owned(),
         position: tally.group_of(place).map_or("", |group| tally.name(group)).to_owned(),
         is_unsorted: tally.group_of(place).is_some_and(|group| group.is_unsorted),

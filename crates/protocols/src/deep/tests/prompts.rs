@@ -64,8 +64,8 @@ const SECTIONS: &[(&str, u32, &[&str])] = &[
             "- Revision: minor_update",
             "## Assessment Instructions",
             "## First Answers",
-            "## Points of Round 1",
-            "[A1] width",
+            "## Arguments of Round 1",
+            "Stance: maintain (minor_update)\nKey points:\n[A1] width\nRevises its position, citing nothing.",
             "## Your Last Assessment",
             "agreement_score: 0.10\nOpen: width\nYou asked: the width",
             "Key points:\n[A2] width\nRevises its position, citing nothing.",
@@ -110,6 +110,36 @@ fn prompts_have_the_sections_of_the_seed() {
     }
 }
 
+/// The moderator is told to leave out what was conceded, so it reads the concessions of all rounds, each once.
+#[test]
+fn the_moderator_reads_what_was_conceded_in_earlier_rounds() {
+    let seen = prompts(three_debaters(), &|ask, phase, round| {
+        let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
+        match (phase, ask.label.as_deref(), round) {
+            ("debate", Some("Debater A"), 1) => {
+                value["counterpoints"] =
+                    json!([{"target": "Debater B", "point": "too wide", "evidence": "see"}]);
+            }
+            ("debate", Some("Debater B"), 2) => {
+                value["answers"] = json!([{"id": "X1", "response": "You are right."}]);
+                (value["stance"], value["revision"]) = (json!("partial_concede"), json!("minor_update"));
+                value["revised_position"] = json!("Narrow tabs.");
+                value["changed_because"] = json!([{"id": "X1", "quote": "too wide"}]);
+            }
+            _ => {}
+        }
+        Some(value)
+    });
+    for round in [2, 3] {
+        let (.., text) = seen.iter().find(|row| row.0 == "moderate" && row.1 == round).unwrap();
+        for words in
+            ["Answer to X1: You are right.", "citing [X1] of Debater A: \"too wide\"", "Narrow tabs."]
+        {
+            assert_eq!(text.matches(words).count(), 1, "round {round}: {words}: {text}");
+        }
+    }
+}
+
 /// Rule 17: "What is not there (no context, no spec, no earlier round) is not mentioned."
 #[test]
 fn what_is_not_there_is_not_mentioned() {
@@ -120,7 +150,7 @@ fn what_is_not_there_is_not_mentioned() {
         ("answer", 0, &["Debater A", "## The Person"][..]),
         ("debate", 1, &["## Previous Round", "superseded", "You have replaced", "## Focus", "`answers`"]),
         ("debate", 2, &["`answers`", "## The Person"]),
-        ("moderate", 1, &["## Points of Round", "## Your Last Assessment", "last round"]),
+        ("moderate", 1, &["## Arguments of Round", "## Your Last Assessment", "last round"]),
         ("moderate", 2, &["`first_positions`", "last round"]),
         ("moderate", 3, &["would move the debate most", "This is advice"]),
         ("synthesis", 3, &["`positions`: sort", "## Counterpoints", "Ranking"]),

@@ -32,19 +32,31 @@ fn a_debaters_own_word_outranks_the_chairs_fates() {
     let (accept, reserve, dissent) = (Some("accept"), Some("accept_with_reservations"), Some("dissent"));
     for (words, expected, signed) in [
         ([None, None, None], [Adopted, Minority, Minority], "in round 2."),
-        ([accept, accept, accept], [Adopted, Adopted, Refuted], "All debaters sign the answer."),
+        (
+            [accept, accept, accept],
+            [Adopted, Adopted, Refuted],
+            "Signatures: 3 accept, 0 accept with reservations, 0 dissent.",
+        ),
         (
             [dissent, reserve, accept],
             [Minority, Adopted, Refuted],
-            "Two of three debaters sign the answer, one with reservations.",
+            "Signatures: 1 accept, 1 accept with reservations, 1 dissent.",
         ),
-        ([accept, dissent, None], [Adopted, Minority, Minority], "One debater signs the answer."),
+        (
+            [accept, dissent, None],
+            [Adopted, Minority, Minority],
+            "Signatures: 1 accept, 0 accept with reservations, 1 dissent.",
+        ),
         (
             [reserve, reserve, dissent],
             [Adopted, Adopted, Minority],
-            "Two of three debaters sign the answer, all with reservations.",
+            "Signatures: 0 accept, 2 accept with reservations, 1 dissent.",
         ),
-        ([dissent, dissent, dissent], [Minority, Minority, Minority], "No debater signs the answer."),
+        (
+            [dissent, dissent, dissent],
+            [Minority, Minority, Minority],
+            "Signatures: 0 accept, 0 accept with reservations, 3 dissent.",
+        ),
     ] {
         let debate =
             ratified(DebateLimits::default(), &|label| words[usize::from(label.as_bytes()[8] - b'A')]);
@@ -73,12 +85,8 @@ fn a_debaters_own_word_outranks_the_chairs_fates() {
 #[test]
 fn what_a_debater_says_to_the_answer_stands_in_whole_sentences() {
     for (statement, signed, reason) in [
-        ("", "accepts the answer", "the chair adopts it: \u{6210}\u{7acb}; accepts the answer"),
-        (
-            " Gern. ",
-            "accepts the answer: Gern.",
-            "the chair adopts it: \u{6210}\u{7acb}; accepts the answer: Gern.",
-        ),
+        ("", "accepts the answer", "\u{6210}\u{7acb}; accepts the answer"),
+        (" Gern. ", "accepts the answer: Gern.", "\u{6210}\u{7acb}; accepts the answer: Gern."),
     ] {
         let seen = std::cell::RefCell::new(String::new());
         let set = [("ratify", "true"), ("mode", "quick")];
@@ -95,13 +103,14 @@ fn what_a_debater_says_to_the_answer_stands_in_whole_sentences() {
             }
         });
         let outcome = debate.outcome.as_ref().unwrap();
+        let reason = format!("the chair adopts its holder's final position: {reason}");
         assert_eq!(outcome.positions[0].reason, reason);
         let view = Deep.view(&debate).unwrap();
         let section = view.outline.body.iter().find(|section| section.title == "Who signed the answer");
         let [agon_core::ReportBlock::Items(items)] = section.unwrap().blocks.as_slice() else { panic!() };
         assert_eq!(items[0].text, signed);
         let note = view.dissent[0].note.as_deref().unwrap();
-        assert_eq!(note.contains("Debater C says of the answer: Gern."), !statement.is_empty(), "{note}");
+        assert_eq!(note.contains("Its holder's reason: Gern."), !statement.is_empty(), "{note}");
         let read = seen.into_inner();
         assert!(read.contains("under this statement:\n<<BEGIN") && read.contains("Width decides."), "{read}");
     }
