@@ -191,6 +191,20 @@ impl PositionHistory {
         revised.map(|(round, _)| round).collect()
     }
 
+    /// How a seat puts its position after a round: in its own words, or as it was put when the seat last revised it. `None` if only the
+    /// position's name is recorded.
+    pub fn wording(&self, seat: &str, round: u32) -> Option<&str> {
+        let until = self.rounds.iter().take_while(|held| held.round <= round);
+        let (mut position, mut wording) = (None, None);
+        for held in until.filter_map(|held| held.of(seat)) {
+            if held.words.is_some() || held.change.is_some() || position != Some(&held.position) {
+                wording = held.words.as_deref().or(held.reworded.as_deref());
+            }
+            position = Some(&held.position);
+        }
+        wording
+    }
+
     /// A position in full. Its name may be the beginning of the words of a seat that holds it, cut with three dots.
     pub fn in_full(&self, name: &str) -> String {
         let words = self.rounds.iter().flat_map(|round| &round.stands).filter(|held| held.position == name);

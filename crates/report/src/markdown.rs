@@ -3,7 +3,7 @@
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, ReportSection};
 
 use crate::bars::{BarCell, bar_shares, level_cells};
-use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, path_rows, position_keys};
 use crate::markdown_text::{MarkdownPart, parse};
 use crate::report_assembly::full_report;
 use crate::report_source::ReportSource;
@@ -93,16 +93,9 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
 /// Seats are rows and rounds are columns. Positions that are too long for a cell are listed below.
 fn write_paths(out: &mut String, paths: &PositionPaths) {
     let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
-    let mut rows = vec![vec!["Seat".to_owned()]];
-    rows.iter_mut().for_each(|head| {
-        head.extend(paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round)))
-    });
-    for seat in &paths.seats {
-        let cells = (0..paths.rounds.len())
-            .map(|place| step_cell(seat, place, &keys).replace('*', "\\*").replace('~', "\\~"));
-        rows.push([seat.who.clone()].into_iter().chain(cells).collect());
-    }
-    write_table(out, &rows);
+    let marked = |cell: String| cell.replace('*', "\\*").replace('~', "\\~");
+    let rows = path_rows(paths, &keys).into_iter().map(|row| row.into_iter().map(marked).collect());
+    write_table(out, &rows.collect::<Vec<_>>());
     if !own {
         out.push('\n');
         for (key, position) in held_positions(paths, &keys) {
@@ -110,7 +103,7 @@ fn write_paths(out: &mut String, paths: &PositionPaths) {
         }
     }
     if let Some(legend) = TABLE_MARKS.legend(paths) {
-        out.push_str(&format!("\n{}\n", legend.replace('*', "\\*").replace('~', "\\~")));
+        out.push_str(&format!("\n{}\n", marked(legend)));
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn full_report(source: &ReportSource<'_>) -> AssembledReport {
     all.extend(sections::dissent(source));
     all.extend(sections::missing(source));
     all.extend(sections::warnings(source));
-    all.extend(evidence::who_changed(source));
+    all.extend(evidence::who_changed(source, source.evidence.flips.iter()));
     all.extend(outline.details.iter().cloned());
     all.extend(transcript::all_phases(source));
     all.extend(sections::first_positions(source));

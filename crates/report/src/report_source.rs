@@ -1,7 +1,7 @@
 //! The input of every report.
 
 use agon_core::view::label_name;
-use agon_core::wording::seat_name;
+use agon_core::wording::{joined, rounds, seat_name};
 use agon_core::{Debate, DebateView, Outcome, ProtocolInfo};
 use agon_measure::Evidence;
 
@@ -58,6 +58,23 @@ impl<'a> ReportSource<'a> {
     /// A round of positions in a sentence: "round 2", "the vote".
     pub(crate) fn round_name(&self, round: u32) -> String {
         round_name(&self.vote_rounds(), round)
+    }
+
+    /// Rounds of positions in a sentence: "rounds 2 and 3 and the vote".
+    pub(crate) fn rounds_name(&self, all: &[u32]) -> String {
+        let votes = self.vote_rounds();
+        let (voted, own): (Vec<u32>, Vec<u32>) = all.iter().partition(|round| votes.contains(round));
+        let own = (!own.is_empty()).then(|| rounds(&own));
+        let voted = voted.iter().map(|round| round_name(&votes, *round));
+        joined(&own.into_iter().chain(voted).collect::<Vec<_>>())
+    }
+
+    /// What a seat held after a round, in its own words where they are recorded. `None` if it had no position in it.
+    pub(crate) fn held_words(&self, seat: &str, round: u32) -> Option<String> {
+        let history = &self.view.positions;
+        let held = history.rounds.iter().find(|held| held.round == round)?.of(seat)?;
+        let wording = history.wording(seat, round);
+        Some(wording.map_or_else(|| history.in_full(&held.position), str::to_owned))
     }
 
     pub(crate) fn phase_title(&self, phase: &str) -> String {

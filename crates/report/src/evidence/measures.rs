@@ -4,17 +4,15 @@ use agon_core::wording::{capitalized, score};
 use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
 use agon_measure::evidence::SeatCalibration;
 
-use super::paths::position_paths;
 use crate::report_source::ReportSource;
 
 /// The figures behind the paragraph.
 pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
-        ("Before the debate", first_round(source)),
-        ("Confidence by round", confidence(source)),
+        ("The first positions", first_round(source)),
         (changes_title(source), changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
-        ("What the positions alone would have decided after each round", earlier_verdicts(source)),
+        ("What the positions give after each round, by the protocol's own rule", earlier_verdicts(source)),
         ("Independence", independence(source)),
         ("Calibration", calibration(source)),
         ("Judge", judge(source)),
@@ -65,17 +63,14 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let ruling = first.ruling.clone().filter(|_| first.ruling != first.vote);
     for (name, position) in [
         ("A plain vote says", &first.vote),
-        ("The protocol's rule on them says", &ruling),
-        ("The position of the verdict", &first.decided),
+        ("The protocol's own rule says", &ruling),
+        ("The verdict states", &first.decided),
     ] {
         pairs.extend(
             position.as_ref().map(|position| (name.to_owned(), source.view.positions.in_full(position))),
         );
     }
-    pairs.push((
-        "Another verdict than the first positions would have given".to_owned(),
-        known(first.changed_by_debate, yes_no),
-    ));
+    pairs.push(("The debate changed the verdict".to_owned(), known(first.changed_by_debate, yes_no)));
     pairs.extend(source.evidence.grouping.map(|grouping| {
         let how = match grouping {
             PositionGrouping::Discrete if source.is_scored() => {
@@ -90,23 +85,6 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     }));
     blocks.push(ReportBlock::Pairs(pairs));
     blocks
-}
-
-fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rounds = position_paths(source).rounds;
-    let mut head = vec!["Seat".to_owned()];
-    head.extend(rounds.iter().map(|round| capitalized(&source.round_name(*round))));
-    let rows = source.evidence.trajectory.iter().map(|seat| {
-        let held = |round: &u32| {
-            let held = seat.positions.iter().find(|held| held.round == *round);
-            figure(held.and_then(|held| held.confidence))
-        };
-        [source.name(&seat.seat)].into_iter().chain(rounds.iter().map(held)).collect::<Vec<_>>()
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    let is_known = rows.iter().flat_map(|row| row.iter().skip(1)).any(|cell| cell != NONE);
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    if is_known { table(&head, rows) } else { Vec::new() }
 }
 
 /// What counts as a change: with values, the texts behind a vote may change without it.
@@ -124,8 +102,7 @@ fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    let toward = if source.is_scored() { "Toward the others" } else { "Joining most others" };
-    table(&["Seat", "Changes", "Citing a point or evidence", toward], rows.collect())
+    table(&["Seat", "Changes", "Naming a point or evidence", "Toward the majority"], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
@@ -167,10 +144,11 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         pairs.extend(value.map(|value| (name.to_owned(), score(value))));
     }
     pairs.push(("Resolved debates of these models".to_owned(), independence.debates.to_string()));
+    let names = |seats: &[String]| seats.iter().map(|seat| source.name(seat)).collect::<Vec<_>>().join(", ");
     let models = independence.shared_models.iter();
-    pairs.extend(models.map(|shared| (format!("Model {}", shared.model), shared.seats.join(", "))));
+    pairs.extend(models.map(|shared| (format!("Model {}", shared.model), names(&shared.seats))));
     let families = independence.families.iter();
-    pairs.extend(families.map(|shared| (format!("Family {}", shared.family), shared.seats.join(", "))));
+    pairs.extend(families.map(|shared| (format!("Provider {}", shared.family), names(&shared.seats))));
     let rows = independence.pairs.iter();
     let rows = rows.map(|pair| vec![pair.agents.join(" and "), score(pair.rho), pair.debates.to_string()]);
     let mut blocks = vec![ReportBlock::Pairs(pairs)];
@@ -205,21 +183,10 @@ fn judge(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         (
             "Kendall's tau of the two orders",
             judge.order_consistency.as_ref().and_then(|orders| orders.kendall_tau),
-            "1 means that a judge ranks the same in both orders, -1 that it ranks in reverse.",
         ),
-        (
-            "Alpha",
-            judge.alpha,
-            "Krippendorff's alpha is 1 where the judges give the same scores, 0 where they agree as often as by chance, and \
-             negative where they oppose each other.",
-        ),
-        (
-            "W",
-            judge.w,
-            "Kendall's W is 1 where the judges rank in the same order, and 0 where their orders have nothing in common.",
-        ),
+        ("Krippendorff's alpha of the scores", judge.alpha),
+        ("Kendall's W of the rankings", judge.w),
     ];
-    let figures = figures.into_iter().filter_map(|(name, value, means)| Some((name, value?, means)));
-    pairs.extend(figures.map(|(name, value, means)| (name.to_owned(), format!("{}. {means}", score(value)))));
+    pairs.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), score(value?)))));
     vec![ReportBlock::Pairs(pairs)]
 }

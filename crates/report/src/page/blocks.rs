@@ -149,7 +149,7 @@ fn figure(paths: &PositionPaths) -> Markup {
                     @for (position, reworded) in paths.in_full.iter().zip(&paths.reworded) {
                         li {
                             (inline(position))
-                            @if let Some(words) = reworded { br; "Later: " (inline(words)) }
+                            @if let Some(words) = reworded { br; "In other words: " (inline(words)) }
                         }
                     }
                 }
