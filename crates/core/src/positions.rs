@@ -405,6 +405,23 @@ mod tests {
         assert_eq!(wire["to"], "PASS");
     }
 
+    /// Own words count in their own round; how a position was put holds until its holder revises it or leaves it.
+    #[test]
+    fn a_wording_is_that_of_the_last_revision() {
+        let mut rounds: Vec<RoundPositions> =
+            (1..=5).map(|round| held(round, &[("a", None), ("a", None)])).collect();
+        rounds[1] = held(2, &[("a", Some(&[])), ("a", None)]);
+        rounds[1].stands[0].reworded = Some("a, later".to_owned());
+        rounds[3] = held(4, &[("a", Some(&[])), ("b", None)]);
+        for round in &mut rounds[..2] {
+            round.stands[1].words = Some(format!("mine {}", round.round));
+        }
+        let history = PositionHistory { rounds, ..PositionHistory::default() };
+        let wordings = |seat: &str| (1..=5).map(|round| history.wording(seat, round)).collect::<Vec<_>>();
+        assert_eq!(wordings("seat-1"), [None, Some("a, later"), Some("a, later"), None, None]);
+        assert_eq!(wordings("seat-2"), [Some("mine 1"), Some("mine 2"), Some("mine 2"), None, None]);
+    }
+
     #[test]
     fn a_score_goes_toward_the_others_when_it_comes_nearer_to_their_mean() {
         let scored = |round, scores: [f64; 3], changed: bool| {

@@ -63,10 +63,13 @@ impl<'a> ReportSource<'a> {
     /// Rounds of positions in a sentence: "rounds 2 and 3 and the vote".
     pub(crate) fn rounds_name(&self, all: &[u32]) -> String {
         let votes = self.vote_rounds();
-        let (voted, own): (Vec<u32>, Vec<u32>) = all.iter().partition(|round| votes.contains(round));
-        let own = (!own.is_empty()).then(|| rounds(&own));
-        let voted = voted.iter().map(|round| round_name(&votes, *round));
-        joined(&own.into_iter().chain(voted).collect::<Vec<_>>())
+        let (named, numbered): (Vec<u32>, Vec<u32>) =
+            all.iter().partition(|round| **round == 0 || votes.contains(round));
+        let mut parts: Vec<String> = named.iter().map(|round| round_name(&votes, *round)).collect();
+        if !numbered.is_empty() {
+            parts.insert(named.iter().filter(|round| **round == 0).count(), rounds(&numbered));
+        }
+        joined(&parts)
     }
 
     /// What a seat held after a round, in its own words where they are recorded. `None` if it had no position in it.

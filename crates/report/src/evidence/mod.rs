@@ -22,9 +22,8 @@ pub(crate) fn what_the_debate_did(source: &ReportSource<'_>, length: ReportLengt
         paragraph::paragraph(source).map(ReportBlock::Line).into_iter().collect();
     let paths = paths::position_paths(source);
     blocks.extend(paths::is_worth_drawing(&paths).then_some(ReportBlock::Paths(paths)));
-    if length == ReportLength::Short && !are_changes_in_paragraph(source) {
-        let changes = source.evidence.flips.iter().take(CHANGES_MAX).map(|flip| change_item(source, flip));
-        blocks.push(ReportBlock::Items(changes.collect()));
+    if length == ReportLength::Short && source.view.positions.are_texts {
+        blocks.push(ReportBlock::Items(change_items(source)));
     }
     (!blocks.is_empty()).then(|| ReportSection::new(SectionKind::Evidence, "What the debate did", blocks))
 }
@@ -36,7 +35,7 @@ const CHANGES_IN_PARAGRAPH_MAX: usize = 3;
 /// The seat's own words for a change are cut to this length.
 const REASON_CHARS_MAX: usize = 200;
 
-/// Whether the paragraph has all that a list of the changes would say.
+/// Whether the paragraph tells the changes one by one.
 fn are_changes_in_paragraph(source: &ReportSource<'_>) -> bool {
     !source.view.positions.are_texts && source.evidence.flips.len() <= CHANGES_IN_PARAGRAPH_MAX
 }
@@ -82,13 +81,8 @@ pub(crate) fn seat_moves<'a>(source: &ReportSource<'a>) -> Vec<SeatMoves<'a>> {
 
 /// Whether two texts of a seat are declared to be two positions.
 fn is_other_text(before: &RoundPositions, after: &RoundPositions, seat: &str) -> bool {
-    let held = before.of(seat).zip(after.of(seat));
-    held.is_some_and(|(then, now)| {
-        then.position != now.position
-            && !then.is_unsorted
-            && !now.is_unsorted
-            && before.ballots == after.ballots
-    })
+    let held = before.of(seat).zip(after.of(seat)).filter(|_| !after.ballots);
+    held.is_some_and(|(then, now)| then.position != now.position && !then.is_unsorted && !now.is_unsorted)
 }
 
 /// What a seat did that has another position than before.
@@ -136,9 +130,22 @@ fn flip_citation(flip: &PositionFlip) -> String {
 fn named_in_full(flip: &PositionFlip) -> String {
     match (flip.cited.as_slice(), flip.unverified.as_slice()) {
         ([], []) => "nothing".to_owned(),
-        ([], named) => named.join("; "),
+        ([], named) => {
+            let mut named = named.to_vec();
+            named.dedup();
+            named.join("; ")
+        }
         (cited, _) => cited.join("; "),
     }
+}
+
+/// The first changes, and how many more there are.
+fn change_items(source: &ReportSource<'_>) -> Vec<ReportItem> {
+    let flips = &source.evidence.flips;
+    let shown = flips.iter().take(CHANGES_MAX).map(|flip| change_item(source, flip));
+    let more = flips.len().saturating_sub(CHANGES_MAX);
+    let more = (more > 0).then(|| ReportItem::text(format!("and {more} more, which the full report has")));
+    shown.chain(more).collect()
 }
 
 /// When a seat changed and what it names. Its own words are shown where it names nothing that verifies.

@@ -173,11 +173,8 @@ impl EvidenceFacts<'_> {
     /// What nobody declared in a way that verifies, and what is unknown because of that.
     fn undeclared(&self) -> Option<String> {
         let (noun, rounds) = (self.noun(), &self.history.rounds);
-        let unsorted: Vec<String> = rounds
-            .iter()
-            .filter(|round| !round.is_sorted())
-            .map(|round| self.source.round_name(round.round))
-            .collect();
+        let unsorted: Vec<u32> =
+            rounds.iter().filter(|round| !round.is_sorted()).map(|round| round.round).collect();
         let is_decided = self.source.outcome().is_some() && self.history.decided != DecidedPosition::Nothing;
         let (mut undeclared, mut unknown) = (Vec::new(), Vec::new());
         match unsorted.len() {
@@ -187,7 +184,8 @@ impl EvidenceFacts<'_> {
                 unknown.push("agreement".to_owned());
             }
             _ => {
-                undeclared.push(format!("which positions are the same in {}", joined(&unsorted)));
+                let unsorted = self.source.rounds_name(&unsorted);
+                undeclared.push(format!("which positions are the same in {unsorted}"));
                 unknown.push("agreement there".to_owned());
             }
         }

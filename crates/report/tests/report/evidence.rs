@@ -231,11 +231,32 @@ fn a_seat_keeps_its_own_words() {
         "{changes}"
     );
     assert!(changes.contains(&format!("- **To**: {own}\n- **Named")), "{changes}");
+    let short = read.section(TITLE, &PLAIN);
+    assert!(
+        short.contains("seat-2  #2    #4'*\n") && short.contains("#4'  Put outside blinds up. (seat-2)\n"),
+        "{short}"
+    );
     let page = read.page();
     let full = page.split("The positions in full").nth(1).unwrap().split("</details>").next().unwrap();
     assert!(full.contains(&own) && !full.contains("..."), "{full}");
     let cards = page.split("class=\"cards\"").nth(1).unwrap();
     assert!(cards.contains("Put outside blinds up."), "{cards}");
+}
+
+/// A list that leaves changes out says so, and what is named twice is said once.
+#[test]
+fn more_changes_than_the_short_report_lists_are_counted() {
+    let mut read = texts("a b a b a b\na b a b a b", "b").read();
+    read.evidence.flips[0].unverified = vec!["[B3] with other words".to_owned(); 2];
+    let short = read.section(TITLE, &PLAIN);
+    assert!(short.contains("seat-1 and seat-2 changed position in rounds 2 to 6."), "{short}");
+    assert!(
+        short.contains("seat-1: changed position in round 2, naming [B3] with other words. In"),
+        "{short}"
+    );
+    assert_eq!(short.matches("\u{2022} seat-").count(), 7, "{short}");
+    assert!(short.contains("\u{2022} and 3 more, which the full report has"), "{short}");
+    assert_eq!(part(&read, "Who changed and why").matches("### seat-").count(), 10);
 }
 
 /// The full report has all of it, the short one whole sentences of it.

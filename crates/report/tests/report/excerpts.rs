@@ -82,6 +82,31 @@ fn a_transcript_shows_ids_and_single_stops() {
     assert!(!long.contains(".. "), "{long}");
 }
 
+/// Two seats with one position have one name for it, and each its own words.
+#[test]
+fn what_a_seat_holds_is_in_its_own_words() {
+    let log = samples::converged();
+    let mut read = log.read();
+    for (place, words) in [(1, "The ledger, and soon."), (2, "Rewrite the ledger only.")] {
+        read.view.positions.rounds[2].stands[place].words = Some(words.to_owned());
+    }
+    let text = said(Some(2), Some("debater")).text(&read.stored(&log.records), &PLAIN).unwrap();
+    let held = text.split("Positions after round 2\n").nth(1).unwrap();
+    assert_snapshot!(held, @"
+      • Debater C: Rewrite all of it.
+      • Debater B: The ledger, and soon.
+        Changed in this round.
+      • Debater A: Rewrite the ledger only.
+
+    Who changed and why
+      Debater B in round 2
+        From: Put types around the hot paths.
+        To: The ledger, and soon.
+        Counted with: Rewrite the ledger only.
+        Named: nothing
+    ");
+}
+
 #[test]
 fn a_round_has_everybody_and_where_they_stood_after_it() {
     let log = samples::converged();
