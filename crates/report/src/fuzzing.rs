@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic)]
 
-use agon_core::outline::{ReportBar, VerdictTone};
+use agon_core::outline::VerdictTone;
 use agon_core::{ReportBlock, ReportItem, ReportLength, ReportSection, SectionKind};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
@@ -23,7 +23,6 @@ pub fn markdown(bytes: &[u8]) {
         ReportBlock::Headline(VerdictTone::Good, next()),
         ReportBlock::Pairs(vec![(next(), next()), (next(), next())]),
         ReportBlock::Table(vec![vec![next(), next()], vec![next(), next()]]),
-        ReportBlock::Bars(vec![ReportBar { name: next(), value: 1.0, written: next() }]),
         ReportBlock::Group { title: next(), badges: vec![next()], blocks: vec![ReportBlock::Prose(next())] },
         ReportBlock::Prose(next()),
     ];

@@ -1,8 +1,7 @@
 //! The whole debate as Markdown.
 
-use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, ReportSection};
+use agon_core::{PositionPaths, ReportBlock, ReportItem, ReportSection};
 
-use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::evidence::paths::{TABLE_MARKS, held_positions, path_rows, position_keys};
 use crate::markdown_text::{MarkdownPart, parse};
 use crate::report_assembly::full_report;
@@ -29,8 +28,6 @@ pub(crate) fn write_sections(out: &mut String, sections: &[ReportSection]) {
     }
 }
 
-/// The length of the longest bar.
-const BAR_CHARS_MAX: usize = 24;
 /// Longer positions are listed below the table.
 const CELL_CHARS_MAX: usize = 24;
 /// The deepest heading of Markdown.
@@ -38,10 +35,7 @@ const LEVEL_MAX: usize = 6;
 
 fn write_blocks(out: &mut String, blocks: &[ReportBlock], level: usize) {
     for (place, block) in blocks.iter().enumerate() {
-        if place > 0
-            && !matches!(block, ReportBlock::Chart(_) | ReportBlock::Cards(_))
-            && !out.ends_with("\n\n")
-        {
+        if place > 0 && !matches!(block, ReportBlock::Cards(_)) && !out.ends_with("\n\n") {
             out.push('\n');
         }
         write_block(out, block, level);
@@ -67,26 +61,9 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
             }
             write_blocks(out, blocks, level + 1);
         }
-        ReportBlock::Bars(bars) => {
-            for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-                let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX as f64).round() as usize);
-                write_bar(out, bar, &drawn);
-            }
-        }
-        ReportBlock::Levels(levels) => {
-            let sign = |cell: BarCell| match cell {
-                BarCell::Full => '\u{2588}',
-                BarCell::Empty => '\u{2591}',
-                BarCell::Threshold => '\u{2502}',
-            };
-            for bar in &levels.bars {
-                let drawn: String = level_cells(levels, bar, BAR_CHARS_MAX).into_iter().map(sign).collect();
-                write_bar(out, bar, &drawn);
-            }
-        }
         ReportBlock::Paths(paths) => write_paths(out, paths),
         ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => write_blocks(out, blocks, level),
-        ReportBlock::Chart(_) | ReportBlock::Cards(_) => {}
+        ReportBlock::Cards(_) | ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {}
     }
 }
 
@@ -105,11 +82,6 @@ fn write_paths(out: &mut String, paths: &PositionPaths) {
     if let Some(legend) = TABLE_MARKS.legend(paths) {
         out.push_str(&format!("\n{}\n", marked(legend)));
     }
-}
-
-fn write_bar(out: &mut String, bar: &ReportBar, drawn: &str) {
-    out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
-    out.push('\n');
 }
 
 fn write_item(out: &mut String, item: &ReportItem) {

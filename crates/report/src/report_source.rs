@@ -37,6 +37,10 @@ impl<'a> ReportSource<'a> {
         self.label(seat).map_or_else(|| seat_name(seat), |label| label_name(self.debate, label))
     }
 
+    pub(crate) fn names(&self, seats: &[String]) -> Vec<String> {
+        seats.iter().map(|seat| self.name(seat)).collect()
+    }
+
     /// The place of a seat in the brief; the number of seats if it is not in the brief.
     pub(crate) fn place(&self, seat: &str) -> usize {
         let seats = &self.debate.brief.seats;
@@ -80,14 +84,10 @@ impl<'a> ReportSource<'a> {
         Some(wording.map_or_else(|| history.in_full(&held.position), str::to_owned))
     }
 
-    pub(crate) fn phase_title(&self, phase: &str) -> String {
-        let known = self.info.phase(phase).map(|phase| phase.title.to_owned());
-        known.unwrap_or_else(|| agon_core::wording::heading(phase))
-    }
-
     /// The heading of a phase: "Round 2: arguments", or "Synthesis" for a phase outside the rounds.
     pub fn phase_heading(&self, phase: &str, round: u32) -> String {
-        let title = self.phase_title(phase);
+        let known = self.info.phase(phase).map(|phase| phase.title.to_owned());
+        let title = known.unwrap_or_else(|| agon_core::wording::heading(phase));
         if !self.is_in_round(phase, round) {
             return title;
         }

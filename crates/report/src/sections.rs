@@ -121,7 +121,7 @@ fn seat_card(source: &ReportSource<'_>, moves: &[SeatMoves<'_>], place: usize, s
     let held = rounds.filter_map(|round| source.held_words(&seat.id, round.round));
     let mut held = held.map(|words| excerpt(&agon_host::clean_line(&words), CARD_CHARS_MAX));
     let first = held.next();
-    let last = held.last().filter(|last| Some(last) != first.as_ref());
+    let last = held.next_back().filter(|last| Some(last) != first.as_ref());
     let own = moves.iter().filter(|moves| moves.seat == seat.id);
     let mut notes: Vec<String> =
         own.map(|moves| format!("{} in {}", moves.did, source.rounds_name(&moves.rounds))).collect();

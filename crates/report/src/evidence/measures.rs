@@ -10,7 +10,7 @@ use crate::report_source::ReportSource;
 pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
         ("The first positions", first_round(source)),
-        (changes_title(source), changes_by_seat(source)),
+        ("Changes of position by seat", changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
         ("What the positions give after each round, by the protocol's own rule", earlier_verdicts(source)),
         ("Independence", independence(source)),
@@ -54,9 +54,12 @@ fn yes_no(value: bool) -> String {
 fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let Some(first) = &source.evidence.first_round else { return Vec::new() };
     let rows = first.positions.iter().map(|position| {
-        let seats: Vec<String> = position.seats.iter().map(|seat| source.name(seat)).collect();
         let share = known(position.share, |share| format!("{:.0}%", 100.0 * share));
-        vec![source.view.positions.in_full(&position.position), seats.join(", "), share]
+        vec![
+            source.view.positions.in_full(&position.position),
+            source.names(&position.seats).join(", "),
+            share,
+        ]
     });
     let mut blocks = table(&["Position", "Held by", "Share"], rows.collect());
     let mut pairs = Vec::new();
@@ -87,37 +90,26 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     blocks
 }
 
-/// What counts as a change: with values, the texts behind a vote may change without it.
-fn changes_title(source: &ReportSource<'_>) -> &'static str {
-    match (source.view.positions.are_texts, source.is_scored()) {
-        (true, _) => "Changes by seat",
-        (false, true) => "Changes of score by seat",
-        (false, false) => "Changes of vote or verdict by seat",
-    }
-}
-
 fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.flips_by_seat.iter().map(|seat| {
         let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority];
         let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    table(&["Seat", "Changes", "Naming a point or evidence", "Toward the majority"], rows.collect())
+    let toward = if source.is_scored() { "Toward the other scores" } else { "Toward the majority" };
+    table(&["Seat", "Changes", "Naming a point or evidence", toward], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rows = source.evidence.agreement.iter().map(|row| match row.positions {
-        Some(positions) => {
-            let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
-            [capitalized(&source.round_name(row.round)), positions.to_string()]
-                .into_iter()
-                .chain(figures)
-                .collect()
-        }
-        None => [capitalized(&source.round_name(row.round))]
-            .into_iter()
-            .chain(std::iter::repeat_n(UNKNOWN.to_owned(), 4))
-            .collect(),
+    let rows = source.evidence.agreement.iter().map(|row| {
+        let figures = match row.positions {
+            Some(positions) => {
+                let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
+                [vec![positions.to_string()], figures.to_vec()].concat()
+            }
+            None => vec![UNKNOWN.to_owned(); 4],
+        };
+        [vec![capitalized(&source.round_name(row.round))], figures].concat()
     });
     table(&["After", "Positions", "Pairs that agree", "Spread, bits", "Gain, bits"], rows.collect())
 }
@@ -127,7 +119,8 @@ fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = rows.enumerate().map(|(place, (row, positions))| {
         let verdict = match (&row.verdict, positions.is_sorted()) {
             (_, false) => UNKNOWN.to_owned(),
-            (verdict, true) => verdict.clone().unwrap_or_else(|| "none".to_owned()),
+            (Some(verdict), true) => source.view.positions.in_full(verdict),
+            (None, true) => "none".to_owned(),
         };
         let changed = if place == 0 { NONE.to_owned() } else { known(row.changed, yes_no) };
         vec![capitalized(&source.round_name(row.round)), verdict, changed]
@@ -144,7 +137,7 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         pairs.extend(value.map(|value| (name.to_owned(), score(value))));
     }
     pairs.push(("Resolved debates of these models".to_owned(), independence.debates.to_string()));
-    let names = |seats: &[String]| seats.iter().map(|seat| source.name(seat)).collect::<Vec<_>>().join(", ");
+    let names = |seats: &[String]| source.names(seats).join(", ");
     let models = independence.shared_models.iter();
     pairs.extend(models.map(|shared| (format!("Model {}", shared.model), names(&shared.seats))));
     let families = independence.families.iter();

@@ -3,7 +3,7 @@
 //! A sentence says only what the log records. What no verified declaration says is unknown, which is said once.
 
 use agon_core::wording::{excerpt, joined, score, spoken};
-use agon_core::{DecidedPosition, PositionHistory, RoundPositions};
+use agon_core::{DecidedPosition, PositionFlip, PositionHistory, RoundPositions};
 use agon_measure::Evidence;
 use agon_measure::evidence::FirstRound;
 
@@ -53,14 +53,12 @@ impl EvidenceFacts<'_> {
     /// Who changed, and when. A few changes of values are told in full.
     fn changes(&self) -> Option<String> {
         let (source, flips) = (self.source, &self.evidence.flips);
+        let change = |flip: &PositionFlip| {
+            let change = change_words(source, flip);
+            format!("{} {change}, {}", source.name(&flip.seat), flip_citation(flip))
+        };
         let told: Vec<String> = match are_changes_in_paragraph(source) {
-            true => flips
-                .iter()
-                .map(|flip| {
-                    let change = change_words(source, flip);
-                    format!("{} {change}, {}", source.name(&flip.seat), flip_citation(flip))
-                })
-                .collect(),
+            true => flips.iter().map(change).collect(),
             false => self.clauses(true),
         };
         let (role, what) = (self.role(), if source.is_scored() { "score" } else { "position" });
@@ -141,8 +139,7 @@ impl EvidenceFacts<'_> {
     fn shown(&self, position: &str) -> String {
         let first = self.evidence.first_round.iter().flat_map(|first| &first.positions);
         let holders = first.filter(|first| self.history.are_texts && first.position == position);
-        let holders: Vec<String> =
-            holders.flat_map(|first| &first.seats).map(|seat| self.source.name(seat)).collect();
+        let holders: Vec<String> = holders.flat_map(|first| self.source.names(&first.seats)).collect();
         match holders.as_slice() {
             [] => excerpt(&agon_host::clean_line(position), VALUE_CHARS_MAX),
             holders => format!("that of {}", joined(holders)),
@@ -177,17 +174,13 @@ impl EvidenceFacts<'_> {
             rounds.iter().filter(|round| !round.is_sorted()).map(|round| round.round).collect();
         let is_decided = self.source.outcome().is_some() && self.history.decided != DecidedPosition::Nothing;
         let (mut undeclared, mut unknown) = (Vec::new(), Vec::new());
-        match unsorted.len() {
-            0 => {}
-            all if all == rounds.len() => {
-                undeclared.push("which positions are the same".to_owned());
-                unknown.push("agreement".to_owned());
-            }
-            _ => {
-                let unsorted = self.source.rounds_name(&unsorted);
-                undeclared.push(format!("which positions are the same in {unsorted}"));
-                unknown.push("agreement there".to_owned());
-            }
+        if !unsorted.is_empty() {
+            let (place, there) = match unsorted.len() < rounds.len() {
+                true => (format!(" in {}", self.source.rounds_name(&unsorted)), " there"),
+                false => (String::new(), ""),
+            };
+            undeclared.push(format!("which positions are the same{place}"));
+            unknown.push(format!("agreement{there}"));
         }
         let is_vote_unknown = self.first.is_some_and(|(first, _)| !first.is_sorted());
         unknown.extend(is_vote_unknown.then(|| "a plain vote on the first positions".to_owned()));
@@ -232,8 +225,7 @@ impl EvidenceFacts<'_> {
                 voices.unwrap_or_default()
             ));
         }
-        let names =
-            |seats: &[String]| joined(&seats.iter().map(|seat| self.source.name(seat)).collect::<Vec<_>>());
+        let names = |seats: &[String]| joined(&self.source.names(seats));
         let models = independence.shared_models.iter();
         let is_one_model = |seats: &[String]| models.clone().any(|shared| shared.seats == seats);
         let families = independence.families.iter().filter(|shared| !is_one_model(&shared.seats));

@@ -1,11 +1,10 @@
 //! The blocks of a section on the page.
 
-use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, SeatCard, VerdictTone};
+use agon_core::{PositionPaths, ReportBlock, ReportItem, SeatCard, VerdictTone};
 use maud::{Markup, html};
 
 use super::quotes::QuoteIndex;
-use super::{position_lines, round_chart, score_lines};
-use crate::bars::bar_shares;
+use super::{position_lines, score_lines};
 use crate::evidence::paths::PathMarks;
 use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
@@ -66,13 +65,15 @@ fn block(block: &ReportBlock, place: BlockPlace<'_>) -> Markup {
                 }
             }
         }
-        ReportBlock::Bars(bars) => bar_list(bars),
-        ReportBlock::Chart(chart) => round_chart::svg(chart),
         ReportBlock::Paths(paths) => figure(paths),
         ReportBlock::Cards(cards) => {
             html! { div class="cards" { @for card in cards { (seat_card(card, place.level)) } } }
         }
-        ReportBlock::Levels(_) | ReportBlock::OffPage(_) | ReportBlock::In(..) => html! {},
+        ReportBlock::OffPage(_)
+        | ReportBlock::In(..)
+        | ReportBlock::Bars(_)
+        | ReportBlock::Levels(_)
+        | ReportBlock::Chart(_) => html! {},
     }
 }
 
@@ -103,19 +104,6 @@ fn item(item: &ReportItem, place: BlockPlace<'_>) -> Markup {
                 _ => (prose(&item.text, place)),
             }
             @if let Some(note) = &item.note { p class="note" { (inline(note)) } }
-        }
-    }
-}
-
-fn bar_list(bars: &[ReportBar]) -> Markup {
-    html! {
-        dl class="bars" {
-            @for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-                div {
-                    dt { (bar.name) }
-                    dd { (share_bar(share)) (bar.written) }
-                }
-            }
         }
     }
 }

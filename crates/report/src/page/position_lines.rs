@@ -157,7 +157,7 @@ pub(super) fn round_ticks(paths: &PositionPaths, left: f64, y: f64) -> Markup {
 const TICKS_MAX: usize = 10;
 
 /// Every how many rounds one is named below a drawing.
-pub(super) fn every(rounds: usize) -> usize {
+fn every(rounds: usize) -> usize {
     rounds.div_ceil(TICKS_MAX).max(1)
 }
 

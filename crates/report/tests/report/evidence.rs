@@ -144,7 +144,7 @@ fn the_long_form_has_all_figures() {
     - **The debate changed the verdict**: unknown
     - **How it is known which positions are the same**: by declarations with quotes that verify
 
-    ### Changes by seat
+    ### Changes of position by seat
 
     | Seat | Changes | Naming a point or evidence | Toward the majority |
     | --- | --- | --- | --- |
