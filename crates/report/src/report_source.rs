@@ -67,12 +67,11 @@ impl<'a> ReportSource<'a> {
     /// Rounds of positions in a sentence: "rounds 2 and 3 and the vote".
     pub(crate) fn rounds_name(&self, all: &[u32]) -> String {
         let votes = self.vote_rounds();
-        let (named, numbered): (Vec<u32>, Vec<u32>) =
-            all.iter().partition(|round| **round == 0 || votes.contains(round));
+        let is_named = |round: &u32| *round == 0 || votes.contains(round);
+        let (named, numbered): (Vec<u32>, Vec<u32>) = all.iter().partition(|round| is_named(round));
         let mut parts: Vec<String> = named.iter().map(|round| round_name(&votes, *round)).collect();
-        if !numbered.is_empty() {
-            parts.insert(named.iter().filter(|round| **round == 0).count(), rounds(&numbered));
-        }
+        let after_start = usize::from(named.contains(&0));
+        parts.splice(after_start..after_start, (!numbered.is_empty()).then(|| rounds(&numbered)));
         joined(&parts)
     }
 

@@ -56,9 +56,9 @@ pub(crate) fn seat_moves<'a>(source: &ReportSource<'a>) -> Vec<SeatMoves<'a>> {
     for held in &source.evidence.trajectory {
         let seat = held.seat.as_str();
         let revised = history.revisions(seat);
+        let flips = source.evidence.flips.iter().filter(|flip| flip.seat == seat);
         for (at, round) in history.rounds.iter().enumerate() {
-            let mut flips = source.evidence.flips.iter();
-            let flip = flips.find(|flip| flip.seat == seat && flip.round == round.round);
+            let flip = flips.clone().find(|flip| flip.round == round.round);
             let is_other = history.before(at, seat).is_some_and(|before| is_other_text(before, round, seat));
             let did = match flip {
                 Some(flip) => change_verb(source, flip),
@@ -88,13 +88,15 @@ fn is_other_text(before: &RoundPositions, after: &RoundPositions, seat: &str) ->
 /// What a seat did that has another position than before.
 fn change_verb(source: &ReportSource<'_>, flip: &PositionFlip) -> &'static str {
     let history = &source.view.positions;
-    let held = history.rounds.iter().filter(|held| held.round <= flip.round).rev();
-    let mut last_two = held.clone().filter_map(|held| held.of(&flip.seat)).take(2);
-    match held.clone().next().is_some_and(|held| held.ballots) {
+    let at = history.rounds.iter().position(|held| held.round == flip.round);
+    let now = at.and_then(|at| history.rounds.get(at));
+    let before = at.and_then(|at| history.before(at, &flip.seat));
+    let mut held = now.into_iter().chain(before).filter_map(|held| held.of(&flip.seat));
+    match now.is_some_and(|now| now.ballots) {
         _ if source.is_scored() => "changed score",
         true if history.are_texts => "chose another position",
         // A text that nobody compared with the others may state the old position.
-        _ if last_two.any(|held| held.is_unsorted) => "revised the position",
+        _ if held.any(|held| held.is_unsorted) => "revised the position",
         _ => "changed position",
     }
 }

@@ -74,8 +74,8 @@ pub(crate) fn is_worth_drawing(paths: &PositionPaths) -> bool {
     paths.rounds.len() > 1 && !paths.seats.is_empty() && !paths.positions.is_empty()
 }
 
-/// Short keys for the positions: their own names if none is longer than this or is held in other words, too, else #1, #2 and so on. The second
-/// value says whether they are the names.
+/// Short keys for the positions: their own names if none is longer than this and none is held in other words, too, else #1, #2 and so
+/// on. The second value says whether they are the names.
 pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<String>, bool) {
     let is_same = paths.reworded.iter().all(Option::is_none);
     if is_same && paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
