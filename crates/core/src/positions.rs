@@ -191,6 +191,20 @@ impl PositionHistory {
         revised.map(|(round, _)| round).collect()
     }
 
+    /// How a seat puts its position after a round: in its own words, or as it was put when the seat last revised it. `None` if only the
+    /// position's name is recorded.
+    pub fn wording(&self, seat: &str, round: u32) -> Option<&str> {
+        let until = self.rounds.iter().take_while(|held| held.round <= round);
+        let (mut position, mut wording) = (None, None);
+        for held in until.filter_map(|held| held.of(seat)) {
+            if held.words.is_some() || held.change.is_some() || position != Some(&held.position) {
+                wording = held.words.as_deref().or(held.reworded.as_deref());
+            }
+            position = Some(&held.position);
+        }
+        wording
+    }
+
     /// A position in full. Its name may be the beginning of the words of a seat that holds it, cut with three dots.
     pub fn in_full(&self, name: &str) -> String {
         let words = self.rounds.iter().flat_map(|round| &round.stands).filter(|held| held.position == name);
@@ -389,6 +403,23 @@ mod tests {
         let wire = serde_json::to_value(flips.last()).unwrap();
         assert_eq!(wire["from"], "FAIL");
         assert_eq!(wire["to"], "PASS");
+    }
+
+    /// Own words count in their own round; how a position was put holds until its holder revises it or leaves it.
+    #[test]
+    fn a_wording_is_that_of_the_last_revision() {
+        let mut rounds: Vec<RoundPositions> =
+            (1..=5).map(|round| held(round, &[("a", None), ("a", None)])).collect();
+        rounds[1] = held(2, &[("a", Some(&[])), ("a", None)]);
+        rounds[1].stands[0].reworded = Some("a, later".to_owned());
+        rounds[3] = held(4, &[("a", Some(&[])), ("b", None)]);
+        for round in &mut rounds[..2] {
+            round.stands[1].words = Some(format!("mine {}", round.round));
+        }
+        let history = PositionHistory { rounds, ..PositionHistory::default() };
+        let wordings = |seat: &str| (1..=5).map(|round| history.wording(seat, round)).collect::<Vec<_>>();
+        assert_eq!(wordings("seat-1"), [None, Some("a, later"), Some("a, later"), None, None]);
+        assert_eq!(wordings("seat-2"), [Some("mine 1"), Some("mine 2"), Some("mine 2"), None, None]);
     }
 
     #[test]

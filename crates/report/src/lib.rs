@@ -14,7 +14,7 @@
 //! - [`live`]: the view while a debate runs; [`DebateNarrator`] tells it in paragraphs.
 //! - [`ratings_table`]: the ratings of agents as a table, and [`ratings_svg`] as a picture; [`reliability_drawing`]: their calibration.
 //! - [`audit`]: the audits of votes and judges.
-//! - [`mod@table`], `markdown_text`, `bars` and `svg`: shared by the renderers.
+//! - [`mod@table`], `markdown_text` and `svg`: shared by the renderers.
 
 #![warn(missing_docs)]
 
@@ -24,7 +24,6 @@ pub mod ratings;
 pub mod reliability;
 pub mod table;
 
-mod bars;
 mod document;
 mod evidence;
 mod excerpts;

@@ -1,9 +1,8 @@
 //! The whole debate as Markdown.
 
-use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, ReportSection};
+use agon_core::{PositionPaths, ReportBlock, ReportItem, ReportSection};
 
-use crate::bars::{BarCell, bar_shares, level_cells};
-use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, path_rows, position_keys};
 use crate::markdown_text::{MarkdownPart, parse};
 use crate::report_assembly::full_report;
 use crate::report_source::ReportSource;
@@ -29,8 +28,6 @@ pub(crate) fn write_sections(out: &mut String, sections: &[ReportSection]) {
     }
 }
 
-/// The length of the longest bar.
-const BAR_CHARS_MAX: usize = 24;
 /// Longer positions are listed below the table.
 const CELL_CHARS_MAX: usize = 24;
 /// The deepest heading of Markdown.
@@ -38,10 +35,7 @@ const LEVEL_MAX: usize = 6;
 
 fn write_blocks(out: &mut String, blocks: &[ReportBlock], level: usize) {
     for (place, block) in blocks.iter().enumerate() {
-        if place > 0
-            && !matches!(block, ReportBlock::Chart(_) | ReportBlock::Cards(_))
-            && !out.ends_with("\n\n")
-        {
+        if place > 0 && !matches!(block, ReportBlock::Cards(_)) && !out.ends_with("\n\n") {
             out.push('\n');
         }
         write_block(out, block, level);
@@ -67,42 +61,18 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
             }
             write_blocks(out, blocks, level + 1);
         }
-        ReportBlock::Bars(bars) => {
-            for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-                let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX as f64).round() as usize);
-                write_bar(out, bar, &drawn);
-            }
-        }
-        ReportBlock::Levels(levels) => {
-            let sign = |cell: BarCell| match cell {
-                BarCell::Full => '\u{2588}',
-                BarCell::Empty => '\u{2591}',
-                BarCell::Threshold => '\u{2502}',
-            };
-            for bar in &levels.bars {
-                let drawn: String = level_cells(levels, bar, BAR_CHARS_MAX).into_iter().map(sign).collect();
-                write_bar(out, bar, &drawn);
-            }
-        }
         ReportBlock::Paths(paths) => write_paths(out, paths),
         ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => write_blocks(out, blocks, level),
-        ReportBlock::Chart(_) | ReportBlock::Cards(_) => {}
+        ReportBlock::Cards(_) | ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {}
     }
 }
 
 /// Seats are rows and rounds are columns. Positions that are too long for a cell are listed below.
 fn write_paths(out: &mut String, paths: &PositionPaths) {
     let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
-    let mut rows = vec![vec!["Seat".to_owned()]];
-    rows.iter_mut().for_each(|head| {
-        head.extend(paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round)))
-    });
-    for seat in &paths.seats {
-        let cells = (0..paths.rounds.len())
-            .map(|place| step_cell(seat, place, &keys).replace('*', "\\*").replace('~', "\\~"));
-        rows.push([seat.who.clone()].into_iter().chain(cells).collect());
-    }
-    write_table(out, &rows);
+    let marked = |cell: String| cell.replace('*', "\\*").replace('~', "\\~");
+    let rows = path_rows(paths, &keys).into_iter().map(|row| row.into_iter().map(marked).collect());
+    write_table(out, &rows.collect::<Vec<_>>());
     if !own {
         out.push('\n');
         for (key, position) in held_positions(paths, &keys) {
@@ -110,13 +80,8 @@ fn write_paths(out: &mut String, paths: &PositionPaths) {
         }
     }
     if let Some(legend) = TABLE_MARKS.legend(paths) {
-        out.push_str(&format!("\n{}\n", legend.replace('*', "\\*").replace('~', "\\~")));
+        out.push_str(&format!("\n{}\n", marked(legend)));
     }
-}
-
-fn write_bar(out: &mut String, bar: &ReportBar, drawn: &str) {
-    out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
-    out.push('\n');
 }
 
 fn write_item(out: &mut String, item: &ReportItem) {

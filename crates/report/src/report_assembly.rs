@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, is_troubled};
 use agon_core::wording::{counted, excerpt, seconds, spoken};
 use agon_core::{
-    LevelBars, PositionPaths, ReportBlock, ReportItem, ReportLength, ReportSection, SeatCard, SeatPath,
-    SectionKind, VerdictTone,
+    PositionPaths, ReportBlock, ReportItem, ReportLength, ReportSection, SeatCard, SeatPath, SectionKind,
+    VerdictTone,
 };
 use agon_host::{clean_line, clean_text};
 
@@ -51,7 +51,7 @@ pub(crate) fn full_report(source: &ReportSource<'_>) -> AssembledReport {
     all.extend(sections::dissent(source));
     all.extend(sections::missing(source));
     all.extend(sections::warnings(source));
-    all.extend(evidence::who_changed(source));
+    all.extend(evidence::who_changed(source, source.evidence.flips.iter()));
     all.extend(outline.details.iter().cloned());
     all.extend(transcript::all_phases(source));
     all.extend(sections::first_positions(source));
@@ -201,14 +201,8 @@ fn clean_block(block: &mut ReportBlock, length: ReportLength) {
         }
         ReportBlock::Cards(cards) => cards.iter_mut().for_each(|card| clean_card(card, line)),
         ReportBlock::Paths(paths) => clean_paths(paths, line),
-        ReportBlock::Bars(bars) | ReportBlock::Levels(LevelBars { bars, .. }) => {
-            bars.iter_mut().for_each(|bar| {
-                line(&mut bar.name);
-                line(&mut bar.written);
-            });
-        }
-        // A chart has only numbers and words of this crate.
-        ReportBlock::Chart(_) => {}
+        // No renderer shows these.
+        ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! The input of every report.
 
 use agon_core::view::label_name;
-use agon_core::wording::seat_name;
+use agon_core::wording::{joined, rounds, seat_name};
 use agon_core::{Debate, DebateView, Outcome, ProtocolInfo};
 use agon_measure::Evidence;
 
@@ -37,6 +37,10 @@ impl<'a> ReportSource<'a> {
         self.label(seat).map_or_else(|| seat_name(seat), |label| label_name(self.debate, label))
     }
 
+    pub(crate) fn names(&self, seats: &[String]) -> Vec<String> {
+        seats.iter().map(|seat| self.name(seat)).collect()
+    }
+
     /// The place of a seat in the brief; the number of seats if it is not in the brief.
     pub(crate) fn place(&self, seat: &str) -> usize {
         let seats = &self.debate.brief.seats;
@@ -60,14 +64,29 @@ impl<'a> ReportSource<'a> {
         round_name(&self.vote_rounds(), round)
     }
 
-    pub(crate) fn phase_title(&self, phase: &str) -> String {
-        let known = self.info.phase(phase).map(|phase| phase.title.to_owned());
-        known.unwrap_or_else(|| agon_core::wording::heading(phase))
+    /// Rounds of positions in a sentence: "rounds 2 and 3 and the vote".
+    pub(crate) fn rounds_name(&self, all: &[u32]) -> String {
+        let votes = self.vote_rounds();
+        let is_named = |round: &u32| *round == 0 || votes.contains(round);
+        let (named, numbered): (Vec<u32>, Vec<u32>) = all.iter().partition(|round| is_named(round));
+        let mut parts: Vec<String> = named.iter().map(|round| round_name(&votes, *round)).collect();
+        let after_start = usize::from(named.contains(&0));
+        parts.splice(after_start..after_start, (!numbered.is_empty()).then(|| rounds(&numbered)));
+        joined(&parts)
+    }
+
+    /// What a seat held after a round, in its own words where they are recorded. `None` if it had no position in it.
+    pub(crate) fn held_words(&self, seat: &str, round: u32) -> Option<String> {
+        let history = &self.view.positions;
+        let held = history.rounds.iter().find(|held| held.round == round)?.of(seat)?;
+        let wording = history.wording(seat, round);
+        Some(wording.map_or_else(|| history.in_full(&held.position), str::to_owned))
     }
 
     /// The heading of a phase: "Round 2: arguments", or "Synthesis" for a phase outside the rounds.
     pub fn phase_heading(&self, phase: &str, round: u32) -> String {
-        let title = self.phase_title(phase);
+        let known = self.info.phase(phase).map(|phase| phase.title.to_owned());
+        let title = known.unwrap_or_else(|| agon_core::wording::heading(phase));
         if !self.is_in_round(phase, round) {
             return title;
         }

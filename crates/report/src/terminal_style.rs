@@ -96,11 +96,6 @@ impl TerminalStyle {
         self.sign("\u{2588}", "#")
     }
 
-    /// The threshold on a bar.
-    pub(crate) fn mark(&self) -> &'static str {
-        self.sign("\u{2502}", "|")
-    }
-
     pub(crate) fn ellipsis(&self) -> &'static str {
         self.sign("\u{2026}", "...")
     }

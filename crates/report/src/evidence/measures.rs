@@ -4,17 +4,15 @@ use agon_core::wording::{capitalized, score};
 use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
 use agon_measure::evidence::SeatCalibration;
 
-use super::paths::position_paths;
 use crate::report_source::ReportSource;
 
 /// The figures behind the paragraph.
 pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
-        ("Before the debate", first_round(source)),
-        ("Confidence by round", confidence(source)),
-        (changes_title(source), changes_by_seat(source)),
+        ("The first positions", first_round(source)),
+        ("Changes of position by seat", changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
-        ("What the positions alone would have decided after each round", earlier_verdicts(source)),
+        ("What the positions give after each round, by the protocol's own rule", earlier_verdicts(source)),
         ("Independence", independence(source)),
         ("Calibration", calibration(source)),
         ("Judge", judge(source)),
@@ -56,26 +54,26 @@ fn yes_no(value: bool) -> String {
 fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let Some(first) = &source.evidence.first_round else { return Vec::new() };
     let rows = first.positions.iter().map(|position| {
-        let seats: Vec<String> = position.seats.iter().map(|seat| source.name(seat)).collect();
         let share = known(position.share, |share| format!("{:.0}%", 100.0 * share));
-        vec![source.view.positions.in_full(&position.position), seats.join(", "), share]
+        vec![
+            source.view.positions.in_full(&position.position),
+            source.names(&position.seats).join(", "),
+            share,
+        ]
     });
     let mut blocks = table(&["Position", "Held by", "Share"], rows.collect());
     let mut pairs = Vec::new();
     let ruling = first.ruling.clone().filter(|_| first.ruling != first.vote);
     for (name, position) in [
         ("A plain vote says", &first.vote),
-        ("The protocol's rule on them says", &ruling),
-        ("The position of the verdict", &first.decided),
+        ("The protocol's own rule says", &ruling),
+        ("The verdict states", &first.decided),
     ] {
         pairs.extend(
             position.as_ref().map(|position| (name.to_owned(), source.view.positions.in_full(position))),
         );
     }
-    pairs.push((
-        "Another verdict than the first positions would have given".to_owned(),
-        known(first.changed_by_debate, yes_no),
-    ));
+    pairs.push(("The debate changed the verdict".to_owned(), known(first.changed_by_debate, yes_no)));
     pairs.extend(source.evidence.grouping.map(|grouping| {
         let how = match grouping {
             PositionGrouping::Discrete if source.is_scored() => {
@@ -92,55 +90,26 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     blocks
 }
 
-fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rounds = position_paths(source).rounds;
-    let mut head = vec!["Seat".to_owned()];
-    head.extend(rounds.iter().map(|round| capitalized(&source.round_name(*round))));
-    let rows = source.evidence.trajectory.iter().map(|seat| {
-        let held = |round: &u32| {
-            let held = seat.positions.iter().find(|held| held.round == *round);
-            figure(held.and_then(|held| held.confidence))
-        };
-        [source.name(&seat.seat)].into_iter().chain(rounds.iter().map(held)).collect::<Vec<_>>()
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    let is_known = rows.iter().flat_map(|row| row.iter().skip(1)).any(|cell| cell != NONE);
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    if is_known { table(&head, rows) } else { Vec::new() }
-}
-
-/// What counts as a change: with values, the texts behind a vote may change without it.
-fn changes_title(source: &ReportSource<'_>) -> &'static str {
-    match (source.view.positions.are_texts, source.is_scored()) {
-        (true, _) => "Changes by seat",
-        (false, true) => "Changes of score by seat",
-        (false, false) => "Changes of vote or verdict by seat",
-    }
-}
-
 fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.flips_by_seat.iter().map(|seat| {
         let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority];
         let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    let toward = if source.is_scored() { "Toward the others" } else { "Joining most others" };
-    table(&["Seat", "Changes", "Citing a point or evidence", toward], rows.collect())
+    let toward = if source.is_scored() { "Toward the other scores" } else { "Toward the majority" };
+    table(&["Seat", "Changes", "Naming a point or evidence", toward], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rows = source.evidence.agreement.iter().map(|row| match row.positions {
-        Some(positions) => {
-            let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
-            [capitalized(&source.round_name(row.round)), positions.to_string()]
-                .into_iter()
-                .chain(figures)
-                .collect()
-        }
-        None => [capitalized(&source.round_name(row.round))]
-            .into_iter()
-            .chain(std::iter::repeat_n(UNKNOWN.to_owned(), 4))
-            .collect(),
+    let rows = source.evidence.agreement.iter().map(|row| {
+        let figures = match row.positions {
+            Some(positions) => {
+                let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
+                [vec![positions.to_string()], figures.to_vec()].concat()
+            }
+            None => vec![UNKNOWN.to_owned(); 4],
+        };
+        [vec![capitalized(&source.round_name(row.round))], figures].concat()
     });
     table(&["After", "Positions", "Pairs that agree", "Spread, bits", "Gain, bits"], rows.collect())
 }
@@ -150,7 +119,8 @@ fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = rows.enumerate().map(|(place, (row, positions))| {
         let verdict = match (&row.verdict, positions.is_sorted()) {
             (_, false) => UNKNOWN.to_owned(),
-            (verdict, true) => verdict.clone().unwrap_or_else(|| "none".to_owned()),
+            (Some(verdict), true) => source.view.positions.in_full(verdict),
+            (None, true) => "none".to_owned(),
         };
         let changed = if place == 0 { NONE.to_owned() } else { known(row.changed, yes_no) };
         vec![capitalized(&source.round_name(row.round)), verdict, changed]
@@ -167,10 +137,11 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         pairs.extend(value.map(|value| (name.to_owned(), score(value))));
     }
     pairs.push(("Resolved debates of these models".to_owned(), independence.debates.to_string()));
+    let names = |seats: &[String]| source.names(seats).join(", ");
     let models = independence.shared_models.iter();
-    pairs.extend(models.map(|shared| (format!("Model {}", shared.model), shared.seats.join(", "))));
+    pairs.extend(models.map(|shared| (format!("Model {}", shared.model), names(&shared.seats))));
     let families = independence.families.iter();
-    pairs.extend(families.map(|shared| (format!("Family {}", shared.family), shared.seats.join(", "))));
+    pairs.extend(families.map(|shared| (format!("Provider {}", shared.family), names(&shared.seats))));
     let rows = independence.pairs.iter();
     let rows = rows.map(|pair| vec![pair.agents.join(" and "), score(pair.rho), pair.debates.to_string()]);
     let mut blocks = vec![ReportBlock::Pairs(pairs)];
@@ -205,21 +176,10 @@ fn judge(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         (
             "Kendall's tau of the two orders",
             judge.order_consistency.as_ref().and_then(|orders| orders.kendall_tau),
-            "1 means that a judge ranks the same in both orders, -1 that it ranks in reverse.",
         ),
-        (
-            "Alpha",
-            judge.alpha,
-            "Krippendorff's alpha is 1 where the judges give the same scores, 0 where they agree as often as by chance, and \
-             negative where they oppose each other.",
-        ),
-        (
-            "W",
-            judge.w,
-            "Kendall's W is 1 where the judges rank in the same order, and 0 where their orders have nothing in common.",
-        ),
+        ("Krippendorff's alpha of the scores", judge.alpha),
+        ("Kendall's W of the rankings", judge.w),
     ];
-    let figures = figures.into_iter().filter_map(|(name, value, means)| Some((name, value?, means)));
-    pairs.extend(figures.map(|(name, value, means)| (name.to_owned(), format!("{}. {means}", score(value)))));
+    pairs.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), score(value?)))));
     vec![ReportBlock::Pairs(pairs)]
 }

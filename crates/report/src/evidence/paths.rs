@@ -1,9 +1,8 @@
 //! Who held what after each round, one path for each seat.
 
-use std::ops::Range;
-
-use agon_core::wording::joined;
-use agon_core::{PathStep, PositionPaths, SeatPath, SeatPosition};
+use agon_core::{PathStep, PositionPaths, SeatPath};
+use agon_host::clean_line;
+use agon_measure::evidence::HeldPosition;
 
 use super::citation;
 use crate::report_source::ReportSource;
@@ -23,8 +22,6 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
             }
         }
     }
-    let reworded: Vec<Option<PositionRewording<'_>>> =
-        positions.iter().map(|name| last_rewording(source, name)).collect();
     let scored = held().next().is_some() && held().all(|held| held.value.is_some());
     let seats = trajectories.iter().map(|seat| {
         let step = |round: &u32| {
@@ -33,14 +30,13 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
             let flip = flips.find(|flip| flip.seat == seat.seat && flip.round == *round);
             let changed = held.changed || flip.is_some();
             let position = positions.iter().position(|known| *known == held.position)?;
-            let is_reworded = |last: &PositionRewording<'_>| last.holds(&seat.seat, *round);
             Some(PathStep {
                 position,
                 value: held.value,
                 cited: changed.then(|| flip.map(|flip| flip.cited.clone()).unwrap_or_default()),
                 names_unverified: flip.is_some_and(|flip| !flip.unverified.is_empty()),
                 is_unsorted: held.is_unsorted,
-                is_reworded: reworded.get(position).and_then(Option::as_ref).is_some_and(is_reworded),
+                is_reworded: other_words(source, &seat.seat, held).is_some(),
             })
         };
         SeatPath {
@@ -51,50 +47,26 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     });
     let seats = seats.collect();
     let in_full = positions.iter().map(|name| source.view.positions.in_full(name)).collect();
-    let reworded = reworded.iter().map(|last| {
-        let PositionRewording { holders, words } = last.as_ref()?;
-        let mut names: Vec<String> = Vec::new();
-        for name in holders.iter().map(|(seat, _)| source.name(seat)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let until = holders.iter().map(|(_, rounds)| rounds.end).max().filter(|until| *until != u32::MAX);
-        let until = until.map_or(String::new(), |until| format!(", until {}", source.round_name(until)));
-        Some(format!("{words} (as revised by {}{until})", joined(&names)))
-    });
-    let reworded = reworded.collect();
+    let reworded = positions.iter().map(|name| others_words(source, name)).collect();
     PositionPaths { seats, rounds, vote_rounds: source.vote_rounds(), positions, in_full, reworded, scored }
 }
 
-/// How a position is put since it was revised without being given up.
-struct PositionRewording<'a> {
-    words: &'a str,
-    /// Whose revision is put so, and in which rounds: until the next revision.
-    holders: Vec<(&'a str, Range<u32>)>,
+/// A seat's wording of its position after a round, if it is another than the position's name.
+fn other_words<'a>(source: &ReportSource<'a>, seat: &str, held: &HeldPosition) -> Option<&'a str> {
+    let history = &source.view.positions;
+    let is_other = |words: &&str| clean_line(words) != clean_line(&history.in_full(&held.position));
+    history.wording(seat, held.round).filter(is_other)
 }
 
-impl PositionRewording<'_> {
-    fn holds(&self, seat: &str, round: u32) -> bool {
-        self.holders.iter().any(|(holder, rounds)| *holder == seat && rounds.contains(&round))
-    }
-}
-
-/// The last rewording of a position.
-fn last_rewording<'a>(source: &'a ReportSource<'_>, name: &str) -> Option<PositionRewording<'a>> {
-    let rounds = source.view.positions.rounds.iter();
-    let held = rounds.flat_map(|held| held.stands.iter().map(move |stand| (stand, held.round)));
-    let revised = held
-        .filter(|(stand, _)| stand.position == name && (stand.reworded.is_some() || stand.change.is_some()));
-    let revised: Vec<(&SeatPosition, u32)> = revised.collect();
-    let words = revised.iter().rev().find_map(|(stand, _)| stand.reworded.as_deref())?;
-    let holders =
-        revised.iter().enumerate().filter(|(_, (stand, _))| stand.reworded.as_deref() == Some(words));
-    let holders = holders.map(|(place, (stand, round))| {
-        let mut later = revised.iter().skip(place + 1).filter(|(other, _)| other.seat == stand.seat);
-        (stand.seat.as_str(), *round..later.next().map_or(u32::MAX, |(_, until)| *until))
+/// The other wordings of a position, each with who held it so. Of several by one seat, the last.
+fn others_words(source: &ReportSource<'_>, name: &str) -> Option<String> {
+    let words = source.evidence.trajectory.iter().filter_map(|seat| {
+        let mut held = seat.positions.iter().rev().filter(|held| held.position == name);
+        let words = held.find_map(|held| other_words(source, &seat.seat, held))?;
+        Some(format!("{words} ({})", source.name(&seat.seat)))
     });
-    Some(PositionRewording { words, holders: holders.collect() })
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// Whether there is anything to draw. With one round there is no path.
@@ -102,8 +74,8 @@ pub(crate) fn is_worth_drawing(paths: &PositionPaths) -> bool {
     paths.rounds.len() > 1 && !paths.seats.is_empty() && !paths.positions.is_empty()
 }
 
-/// Short keys for the positions: their own names if none is longer than this or was put in new words, else #1, #2 and so on. The second
-/// value says whether they are the names.
+/// Short keys for the positions: their own names if none is longer than this and none is held in other words, too, else #1, #2 and so
+/// on. The second value says whether they are the names.
 pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<String>, bool) {
     let is_same = paths.reworded.iter().all(Option::is_none);
     if is_same && paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
@@ -112,7 +84,7 @@ pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<Str
     ((1..=paths.positions.len()).map(|place| format!("#{place}")).collect(), false)
 }
 
-/// The key of a position in its new words.
+/// The key of a position in other words.
 fn reworded_key(key: &str) -> String {
     format!("{key}'")
 }
@@ -122,13 +94,14 @@ pub(crate) fn held_positions<'a>(
     paths: &'a PositionPaths,
     keys: &'a [String],
 ) -> impl Iterator<Item = (String, &'a String)> {
-    let is_held = |place: usize| {
-        paths.seats.iter().flat_map(|seat| &seat.steps).flatten().any(|step| step.position == place)
+    let steps = move |place: usize| {
+        paths.seats.iter().flat_map(|seat| &seat.steps).flatten().filter(move |step| step.position == place)
     };
     let all = keys.iter().zip(&paths.in_full).enumerate();
-    let held = all.filter(move |(place, _)| is_held(*place));
-    held.flat_map(|(place, (key, position))| {
+    let held = all.filter(move |(place, _)| steps(*place).next().is_some());
+    held.flat_map(move |(place, (key, position))| {
         let reworded = paths.reworded.get(place).and_then(Option::as_ref);
+        let reworded = reworded.filter(|_| steps(place).any(|step| step.is_reworded));
         let reworded = reworded.map(|words| (reworded_key(key), words));
         std::iter::once((key.clone(), position)).chain(reworded)
     })
@@ -140,13 +113,13 @@ pub(crate) const TABLE_MARKS: PathMarks =
 
 /// The signs of one renderer.
 pub(crate) struct PathMarks {
-    /// A change that cites something, as far as that verifies.
+    /// A change that names something, as far as that verifies.
     pub(crate) cited: &'static str,
-    /// A change that cites nothing that verifies.
+    /// A change that names nothing that verifies.
     pub(crate) bare: &'static str,
     /// A position that nobody compared with the others.
     pub(crate) unsorted: &'static str,
-    /// A position in its new words, where they are shown.
+    /// A position in other words, where they are shown.
     pub(crate) reworded: Option<&'static str>,
 }
 
@@ -159,18 +132,28 @@ impl PathMarks {
         let is_cited = any(|step| step.cited.as_ref().is_some_and(|cited| !cited.is_empty()));
         let is_bare = any(PathStep::is_bare);
         let nothing = citation(&[], any(|step| step.is_bare() && step.names_unverified));
-        let changed = if is_cited { "" } else { "changed, " };
         let parts = [
-            is_cited.then(|| format!("{} changed, citing a point or evidence", self.cited)),
-            is_bare.then(|| format!("{} {changed}{nothing}", self.bare)),
+            is_cited.then(|| format!("{} changed, naming a point or evidence", self.cited)),
+            is_bare.then(|| format!("{} changed, {nothing}", self.bare)),
             self.reworded
                 .filter(|_| any(|step| step.is_reworded))
-                .map(|mark| format!("{mark} put in new words")),
+                .map(|mark| format!("{mark} in other words")),
             any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// A row for each seat and a column for each round, under a head.
+pub(crate) fn path_rows(paths: &PositionPaths, keys: &[String]) -> Vec<Vec<String>> {
+    let head = paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round));
+    let head = std::iter::once("Seat".to_owned()).chain(head).collect();
+    let row = |seat: &SeatPath| {
+        let cells = (0..paths.rounds.len()).map(|place| step_cell(seat, place, keys));
+        std::iter::once(seat.who.clone()).chain(cells).collect()
+    };
+    std::iter::once(head).chain(paths.seats.iter().map(row)).collect()
 }
 
 /// What a seat held after a round, with its marks.

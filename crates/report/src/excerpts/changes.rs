@@ -3,18 +3,17 @@
 use agon_core::{ReportBlock, ReportSection, SectionKind};
 use serde_json::{Value, json};
 
-use crate::evidence::change_block;
+use crate::evidence::who_changed;
 use crate::report_source::ReportSource;
 use crate::sections;
 
 /// Every change with its reason.
 pub(super) fn flips(source: &ReportSource<'_>) -> Vec<ReportSection> {
-    let flips = source.evidence.flips.iter();
-    let mut blocks: Vec<ReportBlock> = flips.map(|flip| change_block(source, flip)).collect();
-    if blocks.is_empty() {
-        blocks.push(ReportBlock::Line("Nobody changed position.".to_owned()));
-    }
-    vec![ReportSection::new(SectionKind::Part, "Who changed and why", blocks)]
+    let nobody = || {
+        let line = ReportBlock::Line("Nobody changed position.".to_owned());
+        ReportSection::new(SectionKind::Part, "Who changed and why", vec![line])
+    };
+    vec![who_changed(source, source.evidence.flips.iter()).unwrap_or_else(nobody)]
 }
 
 pub(super) fn flips_json(source: &ReportSource<'_>) -> Value {

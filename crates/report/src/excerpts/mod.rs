@@ -1,7 +1,7 @@
 //! Parts of a stored debate.
 //!
 //! Each part is a text and a JSON document of the same content. `replies` is what was said in a round or by a seat, `changes` is
-//! who changed and who dissents, and `timeline` is where the time went.
+//! who changed and who dissents, and `timeline` is the calls on one time axis.
 
 mod changes;
 mod replies;

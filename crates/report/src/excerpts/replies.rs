@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::ExcerptError;
-use crate::evidence::change_block;
 use crate::evidence::paths::{is_worth_drawing, position_paths};
+use crate::evidence::who_changed;
 use crate::report_source::ReportSource;
 use crate::transcript::phases_with;
 
@@ -24,9 +24,7 @@ pub(super) fn sections(
     let mut sections: Vec<ReportSection> = filter.who(source).into_iter().collect();
     sections.extend(phases_with(source, &|turn, ask| filter.accepts(turn, ask)));
     sections.extend(filter.held(source));
-    let flips: Vec<ReportBlock> = filter.flips(source).map(|flip| change_block(source, flip)).collect();
-    let changed = |flips| ReportSection::new(SectionKind::Part, "Who changed and why", flips);
-    sections.extend((!flips.is_empty()).then(|| changed(flips)));
+    sections.extend(who_changed(source, filter.flips(source)));
     Ok(sections)
 }
 
@@ -165,7 +163,7 @@ impl SpeechFilter {
             .positions(source)
             .map(|(seat, held)| ReportItem {
                 who: Some(source.name(&seat.seat)),
-                text: held.position.clone(),
+                text: source.held_words(&seat.seat, held.round).unwrap_or_else(|| held.position.clone()),
                 note: held.changed.then(|| "Changed in this round.".to_owned()),
             })
             .collect();

@@ -1,6 +1,6 @@
-//! The calls of a debate on one time axis, and where the time went.
+//! The calls of a debate on one time axis.
 
-use agon_core::wording::{count, counted, percent, seconds, spoken};
+use agon_core::wording::{counted, seconds, spoken};
 use agon_core::{AskRecord, CallUsage, Event, Reply};
 use agon_host::clean_line;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::StoredDebate;
 use crate::TerminalStyle;
-use crate::markdown_text::{cut, wrap};
+use crate::markdown_text::cut;
 use crate::transcript::asked_name;
 
 /// A longer name is cut.
@@ -19,7 +19,7 @@ const FIGURES: usize = 28;
 const AXIS_MIN: usize = 8;
 const AXIS_MAX: usize = 60;
 
-/// The time axis, a bar for each call, and the time of each phase.
+/// The time axis, the time of each phase, and a bar for each call.
 pub(super) fn text(stored: &StoredDebate<'_>, style: &TerminalStyle) -> String {
     let timeline = Timeline::read(stored);
     let width = style.columns();
@@ -45,16 +45,6 @@ pub(super) fn text(stored: &StoredDebate<'_>, style: &TerminalStyle) -> String {
     }
     let last = timeline.remarks.iter().filter(|said| said.after >= timeline.phases.len());
     last.for_each(|said| line(&drawing.remark(said)));
-    if !timeline.phases.is_empty() {
-        line("");
-        line(&style.heading("Where the time went"));
-        line(crate::table("", &timeline.rows(), style).trim_end());
-        timeline
-            .sums()
-            .iter()
-            .flat_map(|sentence| wrap(sentence, width, "", ""))
-            .for_each(|text| line(&text));
-    }
     out
 }
 
@@ -185,35 +175,6 @@ impl Timeline {
 
     fn in_calls(&self) -> u64 {
         self.phases.iter().flat_map(|phase| &phase.calls).map(TimelineCall::took).fold(0, u64::saturating_add)
-    }
-
-    fn rows(&self) -> Vec<Vec<String>> {
-        let head = ["Phase", "Time", "Share", "Questions", "The longest"].map(str::to_owned);
-        let row = |phase: &TimelinePhase| {
-            let longest = phase.calls.iter().max_by_key(|call| call.took());
-            let longest =
-                longest.map_or(String::new(), |call| format!("{}, {}", call.who, seconds(call.took())));
-            let share = percent(phase.took(), self.total);
-            vec![phase.title.clone(), seconds(phase.took()), share, count(phase.calls.len() as u64), longest]
-        };
-        [head.to_vec()].into_iter().chain(self.phases.iter().map(row)).collect()
-    }
-
-    fn sums(&self) -> Vec<String> {
-        let (calls, phases) = (self.in_calls(), self.in_phases());
-        let mut sentences = Vec::new();
-        if calls > phases {
-            sentences.push(format!(
-                "The calls took {} in sum, but ran in parallel and needed only {}.",
-                seconds(calls),
-                seconds(phases)
-            ));
-        }
-        let waited = self.total.saturating_sub(phases);
-        if waited > 0 {
-            sentences.push(format!("{} passed between the phases.", seconds(waited)));
-        }
-        sentences
     }
 }
 

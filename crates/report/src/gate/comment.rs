@@ -11,7 +11,7 @@ use agon_core::{
 use agon_host::clean_line;
 
 use super::{PipelineReport, dropped_sentence, unverified_sentence};
-use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, held_positions, path_rows, position_keys};
 use crate::evidence::what_the_debate_did;
 use crate::markdown_text::{MarkdownSpan, spans};
 use crate::report_assembly::{facts, renderable};
@@ -177,16 +177,7 @@ fn item_entry(item: &ReportItem) -> String {
 
 fn paths_table(paths: &PositionPaths) -> String {
     let (keys, are_names) = position_keys(paths, CELL_CHARS_MAX);
-    let head = std::iter::once("Seat".to_owned());
-    let mut rows = vec![
-        head.chain(paths.rounds.iter().map(|round| round_head(&paths.vote_rounds, *round)))
-            .collect::<Vec<_>>(),
-    ];
-    for seat in &paths.seats {
-        let cells = (0..paths.rounds.len()).map(|place| step_cell(seat, place, &keys));
-        rows.push(std::iter::once(seat.who.clone()).chain(cells).collect());
-    }
-    let mut out = table(&rows);
+    let mut out = table(&path_rows(paths, &keys));
     if !are_names {
         out.push('\n');
         for (key, position) in held_positions(paths, &keys) {

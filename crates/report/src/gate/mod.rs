@@ -82,7 +82,7 @@ struct PipelineReport {
     /// The command that was run, which names the suite and the annotations.
     command: String,
     gate: GateReport,
-    /// For each judge of the gate, the model that spoke, else the one that was asked, else its vendor.
+    /// For each judge of the gate, the model that spoke, else the one that was asked, else its provider.
     models: Vec<String>,
     /// The verdict, or "no verdict".
     verdict: String,
@@ -134,7 +134,7 @@ impl PipelineReport {
     }
 }
 
-/// The model of a judge's seat; its vendor if the debate has no such seat.
+/// The model of a judge's seat; its provider if the debate has no such seat.
 fn judge_model(debate: &Debate, judge: &GateJudge) -> String {
     let spoke: Vec<String> = debate.spoke(&judge.seat).into_iter().map(str::to_owned).collect();
     let seat = debate.brief.seat(&judge.seat).map(|seat| seat.model.clone());
@@ -169,59 +169,38 @@ fn shown_place<'g>(review: &'g PipelineReport, finding: &'g GateFinding) -> Opti
     })
 }
 
+/// The same with all text cleaned and the findings sorted.
 fn cleaned(gate: &GateReport) -> GateReport {
-    let line = |text: &String| clean_line(text);
-    let mut findings: Vec<GateFinding> = gate.findings.iter().map(cleaned_finding).collect();
-    findings.sort_by_key(|finding| (finding.dropped, finding.severity));
-    GateReport {
-        ruling: gate.ruling,
-        verdict: gate.verdict.as_ref().map(line),
-        meaning: line(&gate.meaning),
-        target: line(&gate.target),
-        path: gate.path.as_ref().map(line),
-        fails_on_warn: gate.fails_on_warn,
-        footer: gate.footer.as_ref().map(line),
-        judges: gate.judges.iter().map(cleaned_judge).collect(),
-        findings,
-    }
+    let mut gate = gate.clone();
+    gate.verdict.iter_mut().chain(&mut gate.path).chain(&mut gate.footer).for_each(clean_in_place);
+    [&mut gate.meaning, &mut gate.target].into_iter().for_each(clean_in_place);
+    gate.judges.iter_mut().for_each(clean_judge);
+    gate.findings.iter_mut().for_each(clean_finding);
+    gate.findings.sort_by_key(|finding| (finding.dropped, finding.severity));
+    gate
 }
 
-fn cleaned_judge(judge: &GateJudge) -> GateJudge {
-    let line = |text: &String| clean_line(text);
-    let text = |text: &String| clean_text(text).trim().to_owned();
-    GateJudge {
-        name: line(&judge.name),
-        seat: line(&judge.seat),
-        vendor: judge.vendor.as_ref().map(line),
-        verdict: judge.verdict.as_ref().map(line),
-        confidence: judge.confidence.as_ref().map(line),
-        key_insight: judge.key_insight.as_ref().map(text),
-        recommendation: judge.recommendation.as_ref().map(text),
-        round: judge.round,
-        findings: judge.findings.iter().map(cleaned_finding).collect(),
-        notes: judge.notes.iter().map(line).collect(),
-        absence: judge.absence.as_ref().map(line),
-    }
+fn clean_in_place(line: &mut String) {
+    *line = clean_line(line);
 }
 
-fn cleaned_finding(finding: &GateFinding) -> GateFinding {
-    let line = |text: &String| clean_line(text);
-    let text = |text: &String| clean_text(text).trim().to_owned();
-    GateFinding {
-        severity: finding.severity,
-        description: text(&finding.description),
-        category: finding.category.as_ref().map(line),
-        recommendation: finding.recommendation.as_ref().map(text),
-        location: finding.location.as_ref().map(line),
-        file: finding.file.as_ref().map(line),
-        line: finding.line,
-        end_line: finding.end_line,
-        unverified: finding.unverified,
-        judges: finding.judges.iter().map(line).collect(),
-        remarks: finding.remarks.iter().map(line).collect(),
-        dropped_by: finding.dropped_by.iter().map(line).collect(),
-        dropped: finding.dropped,
-    }
+fn clean_text_in_place(text: &mut String) {
+    *text = clean_text(text).trim().to_owned();
+}
+
+fn clean_judge(judge: &mut GateJudge) {
+    let GateJudge { name, seat, vendor, verdict, confidence, notes, absence, .. } = judge;
+    let optional = [vendor, verdict, confidence, absence].into_iter().flatten();
+    [name, seat].into_iter().chain(optional).chain(notes).for_each(clean_in_place);
+    judge.key_insight.iter_mut().chain(&mut judge.recommendation).for_each(clean_text_in_place);
+    judge.findings.iter_mut().for_each(clean_finding);
+}
+
+fn clean_finding(finding: &mut GateFinding) {
+    let GateFinding { category, location, file, judges, remarks, dropped_by, .. } = finding;
+    let optional = [category, location, file].into_iter().flatten();
+    optional.chain(judges).chain(remarks).chain(dropped_by).for_each(clean_in_place);
+    finding.recommendation.iter_mut().chain([&mut finding.description]).for_each(clean_text_in_place);
 }
 
 /// Says that a finding was dropped, and which judges dropped it.

@@ -1,11 +1,10 @@
 //! The blocks of a section on the page.
 
-use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, SeatCard, VerdictTone};
+use agon_core::{PositionPaths, ReportBlock, ReportItem, SeatCard, VerdictTone};
 use maud::{Markup, html};
 
 use super::quotes::QuoteIndex;
-use super::{position_lines, round_chart, score_lines};
-use crate::bars::bar_shares;
+use super::{position_lines, score_lines};
 use crate::evidence::paths::PathMarks;
 use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
@@ -66,13 +65,15 @@ fn block(block: &ReportBlock, place: BlockPlace<'_>) -> Markup {
                 }
             }
         }
-        ReportBlock::Bars(bars) => bar_list(bars),
-        ReportBlock::Chart(chart) => round_chart::svg(chart),
         ReportBlock::Paths(paths) => figure(paths),
         ReportBlock::Cards(cards) => {
             html! { div class="cards" { @for card in cards { (seat_card(card, place.level)) } } }
         }
-        ReportBlock::Levels(_) | ReportBlock::OffPage(_) | ReportBlock::In(..) => html! {},
+        ReportBlock::OffPage(_)
+        | ReportBlock::In(..)
+        | ReportBlock::Bars(_)
+        | ReportBlock::Levels(_)
+        | ReportBlock::Chart(_) => html! {},
     }
 }
 
@@ -107,19 +108,6 @@ fn item(item: &ReportItem, place: BlockPlace<'_>) -> Markup {
     }
 }
 
-fn bar_list(bars: &[ReportBar]) -> Markup {
-    html! {
-        dl class="bars" {
-            @for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-                div {
-                    dt { (bar.name) }
-                    dd { (share_bar(share)) (bar.written) }
-                }
-            }
-        }
-    }
-}
-
 /// A bar that is filled up to a share from 0 to 1. A width is an attribute, because a page's policy may forbid styles in it.
 pub fn share_bar(share: f64) -> Markup {
     let width = format!("{:.1}%", 100.0 * share.clamp(0.0, 1.0));
@@ -149,7 +137,7 @@ fn figure(paths: &PositionPaths) -> Markup {
                     @for (position, reworded) in paths.in_full.iter().zip(&paths.reworded) {
                         li {
                             (inline(position))
-                            @if let Some(words) = reworded { br; "Later: " (inline(words)) }
+                            @if let Some(words) = reworded { br; "In other words: " (inline(words)) }
                         }
                     }
                 }

@@ -1,14 +1,13 @@
 //! The whole debate as a page: no script, no network, light and dark, desktop and phone.
 //!
 //! [`page_report`] writes a file with the page; [`PageParts`] are what it consists of, for a server that has pages of its own. `blocks`
-//! renders what is in a section, and `quotes` links citations to the words they quote. `position_lines`, `score_lines` and `round_chart`
-//! are the drawings. [`live_table`] is the debate while it runs.
+//! renders what is in a section, and `quotes` links citations to the words they quote. `position_lines` and `score_lines` are
+//! the drawings. [`live_table`] is the debate while it runs.
 
 mod blocks;
 mod live_table;
 mod position_lines;
 mod quotes;
-mod round_chart;
 mod score_lines;
 
 use agon_core::{ReportSection, SectionFold, SectionKind};

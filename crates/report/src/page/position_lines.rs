@@ -40,7 +40,7 @@ pub(super) fn svg(paths: &PositionPaths) -> Markup {
             )
         };
         let name = points.last().map(|end| (end.x, end.y, cut_label(&path.who, NAME_CHARS_MAX)));
-        seat_line(paths, path, &points, curve, name)
+        seat_line(path, &points, curve, name)
     };
     html! {
         svg class="flow" viewBox=(format_args!("0 0 {WIDTH} {height:.0}")) role="img" aria-label=(described(paths)) {
@@ -92,7 +92,6 @@ fn course(paths: &PositionPaths, path: &SeatPath, keys: &[String]) -> String {
 
 /// What a seat held after a round, as a dot.
 pub(super) struct LinePoint<'a> {
-    place: usize,
     step: &'a PathStep,
     pub(super) x: f64,
     pub(super) y: f64,
@@ -107,15 +106,14 @@ pub(super) fn line_points<'a>(
 ) -> Vec<LinePoint<'a>> {
     let steps = path.steps.iter().enumerate().filter_map(|(place, step)| Some((place, step.as_ref()?)));
     let point = |(place, step): (usize, &'a PathStep)| {
-        Some(LinePoint { place, step, x: x_of(place, paths.rounds.len(), left), y: y_of(place, step)? })
+        Some(LinePoint { step, x: x_of(place, paths.rounds.len(), left), y: y_of(place, step)? })
     };
     steps.filter_map(point).collect()
 }
 
-/// One seat's line with its dots, and its name at the end. A broken piece is a change that cites nothing that verifies, and a hollow
+/// One seat's line with its dots, and its name at the end. A broken piece is a change that names nothing that verifies, and a hollow
 /// dot a position that nobody compared with the others.
 pub(super) fn seat_line(
-    paths: &PositionPaths,
     path: &SeatPath,
     points: &[LinePoint<'_>],
     curve: impl Fn(&LinePoint<'_>, &LinePoint<'_>) -> String,
@@ -126,7 +124,7 @@ pub(super) fn seat_line(
             title { (path.who) }
             @for (from, to) in points.iter().zip(points.iter().skip(1)) {
                 @let bare = to.step.cited.as_ref().is_some_and(Vec::is_empty).then_some("bare");
-                path class=[bare] d=(curve(from, to)) { title { (segment(paths, path, to)) } }
+                path class=[bare] d=(curve(from, to)) {}
             }
             @for point in points {
                 @let radius = if point.step.cited.is_some() { 5 } else { 3 };
@@ -134,20 +132,6 @@ pub(super) fn seat_line(
                 circle class=[hollow] cx=(px(point.x)) cy=(px(point.y)) r=(radius) {}
             }
             @if let Some((x, y, name)) = name { text class="name" x=(px(x + 10.0)) y=(px(y + 4.0)) { (name) } }
-        }
-    }
-}
-
-/// What happened until a round, which a browser shows over the line.
-fn segment(paths: &PositionPaths, path: &SeatPath, to: &LinePoint<'_>) -> String {
-    let round =
-        paths.rounds.get(to.place).map_or_else(String::new, |round| round_name(&paths.vote_rounds, *round));
-    let held = paths.positions.get(to.step.position).map_or("", String::as_str);
-    match &to.step.cited {
-        None => format!("{}, {round}: still {held}", path.who),
-        Some(cited) => {
-            let citation = citation(cited, to.step.names_unverified);
-            format!("{} changed in {round}, {citation}: {held}", path.who)
         }
     }
 }
@@ -173,7 +157,7 @@ pub(super) fn round_ticks(paths: &PositionPaths, left: f64, y: f64) -> Markup {
 const TICKS_MAX: usize = 10;
 
 /// Every how many rounds one is named below a drawing.
-pub(super) fn every(rounds: usize) -> usize {
+fn every(rounds: usize) -> usize {
     rounds.div_ceil(TICKS_MAX).max(1)
 }
 

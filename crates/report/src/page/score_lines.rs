@@ -39,7 +39,7 @@ pub(super) fn svg(paths: &PositionPaths) -> Markup {
                     let [last, who] = [last, &path.who].map(|text| cut_label(text, NAME_CHARS_MAX));
                     (end.x, height, format!("{last} {who}"))
                 });
-                (seat_line(paths, path, &points, straight, name))
+                (seat_line(path, &points, straight, name))
             }
         }
     }

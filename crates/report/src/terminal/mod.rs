@@ -2,11 +2,10 @@
 
 mod paths;
 
-use agon_core::{LevelBars, ReportBar, ReportBlock, ReportItem, ReportSection, VerdictTone};
+use agon_core::{ReportBlock, ReportItem, ReportSection, VerdictTone};
 use unicode_width::UnicodeWidthStr;
 
 use crate::TerminalStyle;
-use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::markdown_text::{lines, painted, wrap};
 use crate::report_assembly::{AssembledReport, short_report};
 use crate::report_source::ReportSource;
@@ -114,50 +113,12 @@ impl TerminalPage<'_> {
                 wrap(&title, room, "", "  ").iter().for_each(|line| self.line(indent, line));
                 self.blocks(blocks, indent + INDENT);
             }
-            ReportBlock::Bars(bars) => self.bars(bars, indent),
-            ReportBlock::Levels(levels) => self.levels(levels, indent),
             ReportBlock::Paths(paths) => {
                 paths::path_lines(paths, room, style).iter().for_each(|line| self.line(indent, line));
             }
             ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => self.blocks(blocks, indent),
-            ReportBlock::Chart(_) | ReportBlock::Cards(_) => {}
-        }
-    }
-
-    /// Bars of up to half the line.
-    fn bars(&mut self, bars: &[ReportBar], indent: usize) {
-        let (style, room) = (self.style, self.room_for(bars, indent));
-        let drawn = bar_shares(bars)
-            .into_iter()
-            .map(|share| style.bar().repeat((share * room as f64).round() as usize));
-        self.draw(bars, drawn.collect(), indent);
-    }
-
-    /// Bars on a scale from 0 to 1, with their threshold.
-    fn levels(&mut self, levels: &LevelBars, indent: usize) {
-        let (style, room) = (self.style, self.room_for(&levels.bars, indent));
-        let sign = |cell: BarCell| match cell {
-            BarCell::Full => style.bar(),
-            BarCell::Empty => " ",
-            BarCell::Threshold => style.mark(),
-        };
-        let drawn =
-            levels.bars.iter().map(|bar| level_cells(levels, bar, room).into_iter().map(sign).collect());
-        self.draw(&levels.bars, drawn.collect(), indent);
-    }
-
-    fn room_for(&self, bars: &[ReportBar], indent: usize) -> usize {
-        let (name, written) = widths(bars);
-        (self.width / 2).min(self.width.saturating_sub(indent + name + written + 2 * INDENT))
-    }
-
-    fn draw(&mut self, bars: &[ReportBar], drawn: Vec<String>, indent: usize) {
-        let (name, written) = widths(bars);
-        for (bar, drawn) in bars.iter().zip(drawn) {
-            let gap = |text: &str, to: usize| " ".repeat(INDENT + to.saturating_sub(text.width()));
-            let (after_name, after_written) = (gap(&bar.name, name), gap(&bar.written, written));
-            let drawn = self.style.code(drawn.trim_end());
-            self.line(indent, &format!("{}{after_name}{}{after_written}{drawn}", bar.name, bar.written));
+            ReportBlock::Cards(_) | ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {
+            }
         }
     }
 
@@ -202,10 +163,4 @@ impl TerminalPage<'_> {
         }
         self.out.push('\n');
     }
-}
-
-/// The widths of the longest name and the longest written figure.
-fn widths(bars: &[ReportBar]) -> (usize, usize) {
-    let widest = |of: fn(&ReportBar) -> usize| bars.iter().map(of).max().unwrap_or_default();
-    (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()))
 }

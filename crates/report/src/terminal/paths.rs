@@ -6,8 +6,9 @@ use crate::TerminalStyle;
 use crate::evidence::paths::{TABLE_MARKS, held_positions, position_keys, round_head, step_cell};
 use crate::markdown_text::{cut, wrap};
 use agon_core::PositionPaths;
+use agon_core::wording::excerpt;
 
-/// If one position has a longer name, all are called P1, P2 and so on.
+/// If one position has a longer name, all are called #1, #2 and so on.
 const OWN_NAME_MAX: usize = 14;
 /// A longer name of a seat is cut.
 const SEAT_MAX: usize = 20;
@@ -15,6 +16,8 @@ const SEAT_MAX: usize = 20;
 const GAP: usize = 2;
 /// The most positions that the legend explains.
 const LEGEND_MAX: usize = 12;
+/// A longer position is cut in the legend.
+const POSITION_CHARS_MAX: usize = 160;
 
 /// The table and its legend, no line wider than `room`.
 pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalStyle) -> Vec<String> {
@@ -54,16 +57,9 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalSty
 fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &TerminalStyle) -> Vec<String> {
     let held: Vec<(String, &String)> = held_positions(paths, keys).take(LEGEND_MAX).collect();
     let widest = held.iter().map(|(key, _)| key.width()).max().unwrap_or_default();
-    let shown = |position: &str| cut(position, room.saturating_sub(widest + GAP), style);
-    let is_ambiguous =
-        |position: &str| held.iter().filter(|(_, other)| shown(other) == shown(position)).count() > 1;
     let told = held.iter().flat_map(|(key, position)| {
         let head = format!("{key}{}", " ".repeat(GAP + widest.saturating_sub(key.width())));
-        // Two positions that begin with the same words are told apart by their ends.
-        match is_ambiguous(position) {
-            true => wrap(position, room, &head, &" ".repeat(widest + GAP)),
-            false => vec![format!("{head}{}", shown(position))],
-        }
+        wrap(&excerpt(position, POSITION_CHARS_MAX), room, &head, &" ".repeat(widest + GAP))
     });
     let mut lines: Vec<String> = told.collect();
     let more = held_positions(paths, keys).count().saturating_sub(LEGEND_MAX);

@@ -26,34 +26,35 @@ fn values_and_scores_are_shown_in_a_small_table() {
     let situation = values("WARN FAIL*\nPASS WARN\nWARN WARN", "FAIL").ruled(&["WARN", "FAIL"]);
     assert_snapshot!(situation.read().section(TITLE, &PLAIN), @"
     What the debate did
-      Two of three debaters changed their minds in round 2, one citing a point or
-      evidence and one citing nothing. A plain vote on the first positions would
-      have said WARN; the verdict is FAIL. How independent the debaters are is not
-      known yet; no two share a model.
+      seat-1 changed from WARN to FAIL in round 2, naming [L7]; seat-2 changed from
+      PASS to WARN in round 2, naming nothing. A plain vote on the first positions
+      gives WARN; the verdict is FAIL. How independent the debaters are is not
+      known; no two share a model.
 
               R1     R2
       seat-1  WARN   FAIL*
       seat-2  PASS   WARN~
       seat-3  WARN   WARN
-      * changed, citing a point or evidence; ~ citing nothing
+      * changed, naming a point or evidence; ~ changed, naming nothing
     ");
     let unsorted = texts("move? move?\nstay? other?\nwait? other?*", "").unclear();
     assert_snapshot!(unsorted.read().section(TITLE, &PLAIN), @"
     What the debate did
-      Two of three debaters revised their positions in round 2, one citing a point
-      or evidence and one citing nothing. No verified declaration says which of the
-      positions are the same, so how far they agreed, what a plain vote on them
-      would have said and whether the debate changed the answer are unknown. How
-      independent the debaters are is not known yet; no two share a model.
+      seat-2 and seat-3 revised the position in round 2. No verified declaration
+      says which positions are the same or which position the answer states, so
+      agreement, a plain vote on the first positions and whether the debate changed
+      the answer are unknown. How independent the debaters are is not known; no two
+      share a model.
 
               R1       R2
       seat-1  move?    move?
       seat-2  stay?    other?~
       seat-3  wait?    other?*
-      * changed, citing a point or evidence; ~ citing nothing; ? not compared with
-      others
-      • seat-2: changed in round 2, citing nothing. In its own words: It is cheaper.
-      • seat-3: changed in round 2, citing [L7]
+      * changed, naming a point or evidence; ~ changed, naming nothing; ? not
+      compared with others
+      • seat-2: revised the position in round 2, naming nothing. In its own words:
+        It is cheaper.
+      • seat-3: revised the position in round 2, naming [L7]
     ");
 }
 
@@ -64,19 +65,18 @@ fn a_position_in_new_words_has_a_mark_and_its_new_words() {
     history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
     assert_snapshot!(read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN), @"
     What the debate did
-      Neither debater gave up its position; one revised it. The two first positions
-      were different, so a plain vote on them would have been tied. The debate did
-      not break the tie; the verdict takes one of the positions that were held.
-      Nobody revised anything in round 3. How independent the debaters are is not
-      known yet; no two share a model.
+      No debater changed its position. seat-1 revised the text and kept the position
+      in round 2. A plain vote on the first positions is tied; the verdict states
+      one of the tied positions. Nobody revised anything in round 3. How independent
+      the debaters are is not known; no two share a model.
 
               R1   R2   R3
       seat-1  #1   #1'  #1'
       seat-2  #2   #2   #2
       #1   move
-      #1'  move in May (as revised by seat-1)
+      #1'  move in May (seat-1)
       #2   stay
-      ' put in new words
+      ' in other words
     ");
 }
 
@@ -87,7 +87,7 @@ fn words_that_were_taken_back_have_no_mark() {
     history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
     let shown = read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN);
     assert!(shown.contains("seat-1  #1   #1'  #1\n"), "{shown}");
-    assert!(shown.contains("move in May (as revised by seat-1, until round 3)"), "{shown}");
+    assert!(shown.contains("#1'  move in May (seat-1)"), "{shown}");
 }
 
 /// "Seven debaters fit in 80 columns", whatever they hold.
@@ -107,13 +107,15 @@ fn seven_seats_fit_in_eighty_columns() {
 fn known_correlations_are_told_as_independent_voices() {
     let mut read = values("FAIL PASS*\nPASS FAIL*\nPASS PASS", "PASS").read();
     let independence = |read: &ReadDebate| paragraph(read).split(". ").last().unwrap().to_owned();
-    read.evidence.independence.known = true;
-    for (n_eff, sentence) in [
-        (Some(1.7633), "By earlier debates, the three debaters are worth about 1.8 independent voices."),
-        (Some(3.2), "By earlier debates, the three debaters do not err together."),
-        (None, "By earlier debates, the three debaters do not err together."),
+    let known = |rho: &str| {
+        format!("In earlier debates, the errors of these debaters correlate by {rho} on average.")
+    };
+    for (rho, n_eff, sentence) in [
+        (0.35, Some(1.7633), "They count as 1.8 independent voices.".to_owned()),
+        (-0.03, Some(3.2), known("-0.03")),
+        (-0.6, None, known("-0.60")),
     ] {
-        read.evidence.independence.n_eff = n_eff;
+        (read.evidence.independence.rho, read.evidence.independence.n_eff) = (Some(rho), n_eff);
         assert_eq!(independence(&read), sentence);
     }
 }
@@ -130,7 +132,7 @@ fn the_long_form_has_all_figures() {
     let part =
         |title: &str| long.split(title).nth(1).unwrap().split("\n## ").next().unwrap().trim().to_owned();
     assert_snapshot!(part("## The evidence in figures"), @"
-    ### Before the debate
+    ### The first positions
 
     | Position | Held by | Share |
     | --- | --- | --- |
@@ -138,13 +140,13 @@ fn the_long_form_has_all_figures() {
     | stay | seat-2 | unknown |
     | wait | seat-3 | unknown |
 
-    - **The position of the verdict**: move
-    - **Another verdict than the first positions would have given**: unknown
+    - **The verdict states**: move
+    - **The debate changed the verdict**: unknown
     - **How it is known which positions are the same**: by declarations with quotes that verify
 
-    ### Changes by seat
+    ### Changes of position by seat
 
-    | Seat | Changes | Citing a point or evidence | Joining most others |
+    | Seat | Changes | Naming a point or evidence | Toward the majority |
     | --- | --- | --- | --- |
     | seat-1 | 0 | 0 | 0 |
     | seat-2 | 1 | 1 | unknown |
@@ -157,7 +159,7 @@ fn the_long_form_has_all_figures() {
     | Round 1 | unknown | unknown | unknown | unknown |
     | Round 2 | 2 | 0.33 | 0.92 | - |
 
-    ### What the positions alone would have decided after each round
+    ### What the positions give after each round, by the protocol's own rule
 
     | After | Verdict | Changed |
     | --- | --- | --- |
@@ -173,11 +175,9 @@ fn the_long_form_has_all_figures() {
     assert_snapshot!(part("## Who changed and why"), @"
     ### seat-2 in round 2
 
-    *citing [L7]*
-
     - **From**: stay
     - **To**: move
-    - **Cited**: [L7]
+    - **Named**: [L7]
     - **In its own words**: It is cheaper.
     ");
 }
@@ -192,8 +192,8 @@ fn part(read: &ReadDebate, title: &str) -> String {
 fn a_change_is_told_as_what_it_was() {
     let scores = values("3.2 3.0*\n4.1 3.7*\n2.2 3.2", "NO GO").ruled(&["NO GO", "NO GO"]).read();
     let shown = part(&scores, "Who changed and why");
-    assert!(shown.contains("*citing [L7] \u{b7} moves toward the other scores*"), "{shown}");
-    assert!(!shown.contains("joins") && !shown.contains("verified"), "{shown}");
+    assert!(shown.contains("- **Named**: [L7]\n"), "{shown}");
+    assert!(!shown.contains("joins") && !shown.contains("toward"), "{shown}");
     let voted = values("PASS PASS FAIL\nFAIL FAIL FAIL\nPASS PASS PASS", "FAIL").voted(1).read();
     let shown = part(&voted, "Who changed and why");
     assert!(shown.starts_with("### seat-1 in the vote\n"), "{shown}");
@@ -230,7 +230,12 @@ fn a_seat_keeps_its_own_words() {
         changes.contains(&format!("- **To**: Put outside blinds up.\n- **Counted with**: {own}\n")),
         "{changes}"
     );
-    assert!(changes.contains(&format!("- **To**: {own}\n- **In")), "{changes}");
+    assert!(changes.contains(&format!("- **To**: {own}\n- **Named")), "{changes}");
+    let short = read.section(TITLE, &PLAIN);
+    assert!(
+        short.contains("seat-2  #2    #4'*\n") && short.contains("#4'  Put outside blinds up. (seat-2)\n"),
+        "{short}"
+    );
     let page = read.page();
     let full = page.split("The positions in full").nth(1).unwrap().split("</details>").next().unwrap();
     assert!(full.contains(&own) && !full.contains("..."), "{full}");
@@ -238,21 +243,37 @@ fn a_seat_keeps_its_own_words() {
     assert!(cards.contains("Put outside blinds up."), "{cards}");
 }
 
-/// The full report has all of it, the short one whole sentences of it.
+/// A list that leaves changes out says so, and what is named twice is said once.
 #[test]
-fn a_reason_in_the_vote_is_cut_in_the_short_report_only() {
-    let mut read = values("PASS PASS FAIL\nFAIL FAIL FAIL\nPASS PASS PASS", "FAIL").voted(1).read();
-    let reason = format!("It is cheaper. It costs {} of it.", "a little and a bit more ".repeat(20).trim());
-    let vote = &mut read.view.positions.rounds[2].stands[0];
-    vote.change.as_mut().unwrap().reason = Some(reason.clone());
-    assert!(read.markdown().contains(&format!("seat-1's reason: \"{reason}\"")));
-    assert!(paragraph(&read).contains("seat-1's reason: \"It is cheaper. [...]\""), "{}", paragraph(&read));
+fn more_changes_than_the_short_report_lists_are_counted() {
+    let mut read = texts("a b a b a b\na b a b a b", "b").read();
+    read.evidence.flips[0].unverified = vec!["[B3] with other words".to_owned(); 2];
+    let short = read.section(TITLE, &PLAIN);
+    assert!(short.contains("seat-1 and seat-2 changed position in rounds 2 to 6."), "{short}");
+    assert!(
+        short.contains("seat-1: changed position in round 2, naming [B3] with other words. In"),
+        "{short}"
+    );
+    assert_eq!(short.matches("\u{2022} seat-").count(), 7, "{short}");
+    assert!(short.contains("\u{2022} and 3 more, which the full report has"), "{short}");
+    assert_eq!(part(&read, "Who changed and why").matches("### seat-").count(), 10);
 }
 
-/// What became of a first position is not always told by its fate alone.
+/// The full report has all of it, the short one whole sentences of it.
 #[test]
-fn a_first_position_that_its_holder_left_is_told_so() {
-    let fate = |held: &'static str, fate: Fate, is_dissenter: bool| {
+fn a_reason_is_cut_in_the_short_report_only() {
+    let mut read = texts("move move stay\nstay stay stay\nmove move move", "stay").voted(1).read();
+    let reason = format!("It is cheaper. It costs {} of it.", "a little and a bit more ".repeat(20).trim());
+    read.evidence.flips[0].reason = Some(reason.clone());
+    assert!(read.markdown().contains(&format!("**In its own words**: {reason}")));
+    let short = read.section(TITLE, &TerminalStyle { width: 300, ..PLAIN }).replace("\n    ", " ");
+    assert!(short.contains("naming nothing. In its own words: It is cheaper. [...]"), "{short}");
+}
+
+/// The fate that is recorded, in a word, and its reason.
+#[test]
+fn a_first_position_has_its_recorded_fate() {
+    let fate = |held: &'static str, fate: Fate| {
         let mut read = values(held, "PASS").read();
         read.evidence.dissent = vec![PositionFate {
             seat: "seat-1".into(),
@@ -261,35 +282,22 @@ fn a_first_position_that_its_holder_left_is_told_so() {
             fate,
             reason: "why".into(),
         }];
-        let dissent = is_dissenter.then(|| serde_json::json!({"seat": "seat-1"}));
-        read.debate.outcome.as_mut().unwrap().dissent = dissent.into_iter().collect();
         let shown = part(&read, "What became of each first position");
         shown.split('*').rev().nth(1).unwrap().to_owned()
     };
-    let left = "Given up; its holder's last position is in the dissent: why";
-    for (held, is_fate, is_dissenter, told) in [
-        ("PASS PASS\nPASS PASS", Fate::Adopted, false, "Adopted: why"),
-        ("FAIL PASS\nPASS PASS", Fate::Refuted, false, "Given up: why"),
-        ("FAIL WARN\nPASS PASS", Fate::Refuted, true, left),
-        ("FAIL WARN\nPASS PASS", Fate::Minority, true, left),
-        ("FAIL FAIL\nPASS PASS", Fate::Minority, true, "In the dissent: why"),
-        ("FAIL FAIL=\nPASS PASS", Fate::Minority, true, "Replaced; the vote is in the dissent: why"),
-        (
-            "PASS PASS=\nPASS PASS",
-            Fate::Adopted,
-            false,
-            "Replaced; the vote is on the side of the verdict: why",
-        ),
-        ("2.2 3.2\n3.0 3.0", Fate::Refuted, false, "Changed: why"),
-        ("4.1 3.7\n3.0 3.0", Fate::Minority, true, "Changed; its holder is in the dissent: why"),
-        ("4.1 4.1\n3.0 3.0", Fate::Minority, true, "In the dissent: why"),
+    for (held, recorded, told) in [
+        ("PASS PASS\nPASS PASS", Fate::Adopted, "Adopted: why"),
+        ("FAIL PASS\nPASS PASS", Fate::Refuted, "Given up: why"),
+        ("FAIL FAIL\nPASS PASS", Fate::Minority, "Minority: why"),
+        ("FAIL FAIL\nPASS PASS", Fate::NotSettled, "Not settled: why"),
+        ("2.2 3.2\n3.0 3.0", Fate::Refuted, "Changed: why"),
     ] {
-        assert_eq!(fate(held, is_fate, is_dissenter), told, "{held}");
+        assert_eq!(fate(held, recorded), told, "{held}");
     }
 }
 
 #[test]
-fn the_figures_of_judges_are_explained() {
+fn the_figures_of_judges_have_their_names() {
     let mut history = values("3\n4", "GREEN").history();
     let marks = |judge: &str, scores: [f64; 3]| JudgeMarks {
         judge: judge.into(),
@@ -301,8 +309,8 @@ fn the_figures_of_judges_are_explained() {
     let shown = part(&read, "The evidence in figures");
     assert_snapshot!(shown.split("### Judge").nth(1).unwrap().trim(), @"
     - **Judges**: 2
-    - **Alpha**: 0.86. Krippendorff's alpha is 1 where the judges give the same scores, 0 where they agree as often as by chance, and negative where they oppose each other.
-    - **W**: 1.00. Kendall's W is 1 where the judges rank in the same order, and 0 where their orders have nothing in common.
+    - **Krippendorff's alpha of the scores**: 0.86
+    - **Kendall's W of the rankings**: 1.00
     ");
 }
 
@@ -311,17 +319,8 @@ fn the_figures_of_judges_are_explained() {
 fn drawings_leave_a_gap_where_nothing_is_known() {
     let page =
         texts("move move? move move\nstay other? move* move\nwait wait? wait wait", "move").read().page();
-    let chart = page.split("class=\"chart\"").nth(1).unwrap().split("</svg>").next().unwrap();
-    assert!(chart.contains("round 2: unknown") && chart.contains(">unknown</text>"), "{chart}");
-    let agreement = chart.split("class=\"agreement\"").nth(1).unwrap().split("</g>").next().unwrap();
-    // A single dot, a line over two rounds, and the line of the key.
-    let points = agreement.split("<polyline points=\"").skip(1).map(|line| line.split('"').next().unwrap());
-    let lengths: Vec<usize> = points.map(|points| points.split(' ').count()).collect();
-    assert_eq!(lengths, [1, 2, 2], "{agreement}");
     let flow = page.split("class=\"flow\"").nth(1).unwrap().split("</svg>").next().unwrap();
     assert_eq!(flow.matches("<circle class=\"hollow\"").count(), 3, "{flow}");
-    let nothing = texts("move? move?\nstay? stay?", "").unclear().read().page();
-    assert!(!nothing.contains("class=\"chart\""), "there is nothing to draw");
 }
 
 /// Positions of up to six seats through up to five rounds.

@@ -48,9 +48,10 @@ fn one_seat_in_one_round() {
         Changed in this round.
 
     Who changed and why
-      Debater B in round 2  citing nothing
+      Debater B in round 2
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
+        Named: nothing
     ");
     let document = document(&log, &excerpt);
     assert_eq!(document["seats"], json!(["debater-2"]));
@@ -79,6 +80,31 @@ fn a_transcript_shows_ids_and_single_stops() {
     let long = read.markdown();
     assert!(long.contains("*[B0]"), "a first answer has an id, too: {long}");
     assert!(!long.contains(".. "), "{long}");
+}
+
+/// Two seats with one position have one name for it, and each its own words.
+#[test]
+fn what_a_seat_holds_is_in_its_own_words() {
+    let log = samples::converged();
+    let mut read = log.read();
+    for (place, words) in [(1, "The ledger, and soon."), (2, "Rewrite the ledger only.")] {
+        read.view.positions.rounds[2].stands[place].words = Some(words.to_owned());
+    }
+    let text = said(Some(2), Some("debater")).text(&read.stored(&log.records), &PLAIN).unwrap();
+    let held = text.split("Positions after round 2\n").nth(1).unwrap();
+    assert_snapshot!(held, @"
+      • Debater C: Rewrite all of it.
+      • Debater B: The ledger, and soon.
+        Changed in this round.
+      • Debater A: Rewrite the ledger only.
+
+    Who changed and why
+      Debater B in round 2
+        From: Put types around the hot paths.
+        To: The ledger, and soon.
+        Counted with: Rewrite the ledger only.
+        Named: nothing
+    ");
 }
 
 #[test]
@@ -116,12 +142,13 @@ fn a_seat_goes_by_many_names() {
       Debater B  #2     #2     #3~
       #2  Put types around the hot paths.
       #3  Rewrite the ledger only.
-      ~ changed, citing nothing
+      ~ changed, naming nothing
 
     Who changed and why
-      Debater B in round 2  citing nothing
+      Debater B in round 2
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
+        Named: nothing
     ");
 }
 
@@ -149,9 +176,10 @@ fn changes_and_dissent_have_their_reasons() {
     let flips = DebateExcerpt::Flips.text(&read.stored(&log.records), &PLAIN).unwrap();
     assert_snapshot!(flips, @"
     Who changed and why
-      Debater B in round 2  citing nothing
+      Debater B in round 2
         From: Put types around the hot paths.
         To: Rewrite the ledger only.
+        Named: nothing
         In its own words: All nine incidents were in the ledger
     ");
     assert_snapshot!(text(&log, &DebateExcerpt::Dissent), @"
@@ -183,7 +211,7 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        In the dissent: the chair rejects it: Nothing shows that the rest needs it.
+        Minority: the chair rejects it: Nothing shows that the rest needs it.
     ");
     let flips = DebateExcerpt::Flips.json(&read.stored(&log.records)).unwrap();
     assert_eq!(flips["flips"][0]["reason"], "All nine incidents were in the ledger");
@@ -221,16 +249,6 @@ fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     Synthesis  1.2 s
       Chair                                      █████    1.2 s, 869 tokens
     12 s, Ada: Mind the ledger.
-
-    Where the time went
-    Phase                                Time   Share  Questions  The longest
-    First answers                        3.7 s  31%    3          Debater A, 3.7 s
-    Round 1: arguments                   3.8 s  31%    3          Debater A, 3.8 s
-    Round 1: the moderator's assessment  1.3 s  11%    1          Moderator, 1.3 s
-    Synthesis                            1.3 s  11%    1          Chair, 1.3 s
-    Synthesis                            1.2 s  10%    1          Chair, 1.2 s
-    The calls took 19 s in sum, but ran in parallel and needed only 11 s.
-    0.8 s passed between the phases.
     ");
     let document = document(&log, &DebateExcerpt::Timeline);
     assert_eq!(document["interjections"][0]["by"], "Ada");

@@ -37,7 +37,6 @@ fn the_long_forms_hold_every_word_that_was_said() {
             "Who maintains the Rust code",
             "Round 2: arguments",
             "(debater-2, anthropic/beta)",
-            "The model of Debater C also plays moderator and chair.",
             "0.86",
             "agon verify k3v9q2",
         ] {

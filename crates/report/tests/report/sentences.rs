@@ -17,7 +17,8 @@ pub(crate) const TITLE: &str = "What the debate did";
 #[derive(Clone)]
 pub(crate) struct EvidenceSituation {
     /// A line per seat, the rounds separated by spaces. `-` is no position. After a name, `?` means that nobody compared it with the
-    /// others, `*` a change that cites an id, `"` one with a quote, `,` one without a reason, and `=` a revision that keeps the position.
+    /// others, `*` a change that names an id, `"` one with a quote, `,` one without a reason, `=` a revision that keeps the position, and
+    /// `:` no change although the position has another name.
     held: &'static str,
     are_texts: bool,
     /// How many of the last rounds are votes.
@@ -94,12 +95,12 @@ impl EvidenceSituation {
     pub(crate) fn history(&self) -> PositionHistory {
         let table: Vec<Vec<&str>> = self.held.lines().map(|line| line.split(' ').collect()).collect();
         let rounds = table.iter().map(Vec::len).max().unwrap_or_default();
-        let name = |cell: &str| cell.trim_end_matches(['?', '*', '=', '"', ',', '!']).to_owned();
+        let name = |cell: &str| cell.trim_end_matches(['?', '*', '=', '"', ',', '!', ':']).to_owned();
         let held = |seat: usize, round: usize| {
             let cell = table[seat].get(round).filter(|cell| **cell != "-")?;
             let before = round.checked_sub(1).map(|before| table[seat][before]);
             let is_another = |before: &str| before != "-" && name(before) != name(cell);
-            let changed = before.is_some_and(is_another) || cell.ends_with('=');
+            let changed = before.is_some_and(is_another) && !cell.ends_with(':') || cell.ends_with('=');
             let cited = match cell.chars().last() {
                 Some('*') => vec!["[L7]".to_owned()],
                 Some('"') => vec!["[Q1]: \"words\"".to_owned(), "[Q2]".to_owned()],
@@ -202,7 +203,7 @@ pub(crate) fn paragraph(read: &ReadDebate) -> String {
 fn told(cases: &[(&str, EvidenceSituation)]) -> String {
     let told = |(what, situation): &(&str, EvidenceSituation)| {
         let paragraph = paragraph(&situation.read());
-        let usual = "How independent the debaters are is not known yet; no two share a model.";
+        let usual = "How independent the debaters are is not known; no two share a model.";
         let paragraph = match paragraph.trim_end_matches(usual).trim() {
             "" => "(nothing else)",
             sentences => sentences,
@@ -236,56 +237,52 @@ fn seats_that_changed_or_did_not() {
     ]);
     assert_snapshot!(told, @"
     one seat keeps its value
-      The only debater kept its position.
+      No debater changed its position.
     one seat changes
-      The only debater changed its mind in round 2, from PASS to FAIL, citing [L7].
+      seat-1 changed from PASS to FAIL in round 2, naming [L7].
     two agree from the start
-      Neither debater changed its position.
-      Before they read each other, both debaters held PASS, and that is the verdict.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     two swap
-      Both debaters changed their minds in round 2, citing nothing.
-      The two first positions were different, so a plain vote on them would have been tied, but by the protocol's own rule the verdict would have been the same.
+      seat-1 changed from PASS to FAIL in round 2, naming nothing; seat-2 changed from FAIL to PASS in round 2, naming nothing.
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
+      By the protocol's own rule they give FAIL.
     one of three joins the majority, cited
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     one of three joins the majority, uncited
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing nothing and joining most of the others.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     one of three joins the majority, with a quote
-      One of three debaters changed its mind in round 2, from FAIL to PASS, with a verified quote, joining most of the others.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [Q1] and [Q2].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     two change, each with a quote
-      Two of three debaters changed their minds in round 2, both with a verified quote.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end all three debaters held PASS, and that is the verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [Q1] and [Q2]; seat-2 changed from WARN to PASS in round 2, naming [Q1] and [Q2].
+      A plain vote on the first positions is tied between FAIL, WARN and PASS; the verdict is PASS.
     two change, one with a quote and one with an id
-      Two of three debaters changed their minds in round 2, both citing a point or evidence.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end all three debaters held PASS, and that is the verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [Q1] and [Q2]; seat-2 changed from WARN to PASS in round 2, naming [L7].
+      A plain vote on the first positions is tied between FAIL, WARN and PASS; the verdict is PASS.
     two change, one with a quote and one with nothing
-      Two of three debaters changed their minds in round 2, one with a verified quote and one citing nothing.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end all three debaters held PASS, and that is the verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [Q1] and [Q2]; seat-2 changed from WARN to PASS in round 2, naming nothing.
+      A plain vote on the first positions is tied between FAIL, WARN and PASS; the verdict is PASS.
     one of three leaves the majority
-      One of three debaters changed its mind in round 2, from PASS to FAIL, citing [L7].
-      A plain vote on the first positions would have said PASS; the verdict is FAIL.
+      seat-1 changed from PASS to FAIL in round 2, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
     several changes
-      All three debaters changed their minds in rounds 2 and 3, five times in all: two citing a point or evidence and three citing nothing.
-      A plain vote on the first positions would have given the same verdict.
-      The verdict turned from WARN to FAIL in round 3.
+      seat-1 and seat-3 changed position in rounds 2 and 3; seat-2 changed position in round 2.
+      A plain vote on the first positions gives FAIL; the verdict is FAIL.
     seven seats
-      Three of seven debaters changed their minds in round 2, two citing a point or evidence and one citing nothing.
-      A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end six of seven debaters held PASS, and that is the verdict.
+      seat-4 changed from FAIL to PASS in round 2, naming nothing; seat-5 changed from FAIL to PASS in round 2, naming [L7]; seat-7 changed from WARN to PASS in round 2, naming [L7].
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is PASS.
     a late seat
-      None of the three debaters changed its position.
-      Before they read each other, the two debaters with a first position held PASS, and that is the verdict.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     only one first position
-      Neither debater changed its position.
+      No debater changed its position.
     one changes and revises again, two revise and keep theirs
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      seat-1 and seat-3 (round 3) and seat-2 (rounds 2 and 3) revised their positions and kept their votes.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from FAIL to PASS in round 2, naming [L7].
+      seat-1 and seat-3 revised the text and kept the position in round 3; seat-2 revised the text and kept the position in rounds 2 and 3.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     ");
 }
 
@@ -306,35 +303,41 @@ fn the_verdict_and_the_first_values() {
     ]);
     assert_snapshot!(told, @"
     two differ to the end, a rule decides
-      Neither debater changed its position.
-      The two first positions were different, so a plain vote on them would have been tied, but by the protocol's own rule the verdict would have been the same.
+      No debater changed its position.
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
+      By the protocol's own rule they give FAIL.
     two differ to the end, no verdict
-      Neither debater changed its position.
-      The two first positions were different, so a plain vote on them would have been tied; there is no verdict.
+      No debater changed its position.
+      A plain vote on the first positions is tied between PASS and FAIL; there is no verdict.
     three agree, no verdict
-      None of the three debaters changed its position.
-      Before they read each other, all three debaters held PASS, but there is no verdict.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; there is no verdict.
     three agree, another verdict
-      None of the three debaters changed its position.
-      Before they read each other, all three debaters held PASS, but the verdict is FAIL.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
     three agree, still running
-      None of the three debaters has changed its position so far.
-      Before they read each other, all three debaters held PASS; there is no verdict yet.
+      No debater has changed its position so far.
+      A plain vote on the first positions gives PASS; there is no verdict yet.
     the rule is stricter than the vote
-      None of the three debaters changed its position.
-      By the protocol's own rule the first positions would have given the same verdict; a plain vote on them would have said PASS.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
+      By the protocol's own rule they give FAIL.
     the rule was stricter, the debate undid it
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have given the same verdict, but by the protocol's own rule they would have given FAIL.
+      seat-3 changed from FAIL to PASS in round 2, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      By the protocol's own rule they give FAIL.
     the rule gave a third value
-      None of the three debaters changed its position.
-      A plain vote on the first positions would have said PASS, and the protocol's own rule would have given FAIL; the verdict is WARN.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is WARN.
+      By the protocol's own rule they give FAIL.
     the rule gave nothing on the first values
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing nothing and joining most of the others.
-      A plain vote on the first positions would have given the same verdict, but by the protocol's own rule they would have given none.
+      seat-3 changed from FAIL to PASS in round 2, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      By the protocol's own rule they give no verdict.
     the rule gave nothing, and another value won
-      Two of three debaters changed their minds in round 2, both citing nothing.
-      A plain vote on the first positions would have said PASS, and the protocol's own rule would have given no verdict; the verdict is FAIL.
+      seat-1 changed from PASS to FAIL in round 2, naming nothing; seat-2 changed from PASS to FAIL in round 2, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
+      By the protocol's own rule they give no verdict.
     ");
 }
 
@@ -354,35 +357,35 @@ fn ties_and_single_rounds_of_values() {
     ]);
     assert_snapshot!(told, @"
     a tie of four, broken
-      One of four debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end three of four debaters held PASS, and that is the verdict.
+      seat-3 changed from FAIL to PASS in round 2, naming [L7].
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is PASS.
     a tie of four, broken by all
-      Two of four debaters changed their minds in round 2, one citing a point or evidence and one citing nothing.
-      A plain vote on the first positions would have been tied between PASS and FAIL.
-      In the end all four debaters held PASS, and that is the verdict.
+      seat-3 changed from FAIL to PASS in round 2, naming [L7]; seat-4 changed from FAIL to PASS in round 2, naming nothing.
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is PASS.
     a tie of four, not broken
-      None of the four debaters changed its position.
-      A plain vote on the first positions would have been tied between PASS and FAIL; there is no verdict.
+      No debater changed its position.
+      A plain vote on the first positions is tied between PASS and FAIL; there is no verdict.
     a tie, the rule gives a third value
-      One of two debaters changed its mind in round 2, from FAIL to PASS, citing nothing.
-      The two first positions were different, so a plain vote on them would have been tied.
-      By the protocol's own rule they would have given WARN; the verdict is PASS.
+      seat-2 changed from FAIL to PASS in round 2, naming nothing.
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is PASS.
+      By the protocol's own rule they give WARN.
     a tie, still running
-      Neither debater has changed its position so far.
-      The two first positions were different, so a plain vote on them would have been tied; there is no verdict yet.
+      No debater has changed its position so far.
+      A plain vote on the first positions is tied between PASS and FAIL; there is no verdict yet.
     one round, a majority
-      There was only one round of positions, so nobody could change.
-      A plain vote on the positions gives the same verdict.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     one round, all the same
-      There was only one round of positions, so nobody could change.
-      Both debaters held PASS, and that is the verdict.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     one round, a stricter rule
-      There was only one round of positions, so nobody could change.
-      A plain vote on the positions says PASS; by the protocol's own rule the verdict is FAIL.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
+      By the protocol's own rule they give FAIL.
     one round, a tie that a rule breaks
-      There was only one round of positions, so nobody could change.
-      The two positions are different, so a plain vote on them is tied; the protocol's own rule decided.
+      There was one round of positions.
+      A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
+      By the protocol's own rule they give FAIL.
     ");
 }
 
@@ -402,56 +405,40 @@ fn votes_are_told_apart_from_positions() {
         ("one abstains and one is absent", texts("move move move\nstay stay -\nwait wait -", "move").voted(1).abstained(&["seat-3"])),
         ("a vote for another's text", texts("move move move\nstay stay stay\nwait wait move,", "move").voted(1)),
     ]);
-    assert_snapshot!(told, @r#"
+    assert_snapshot!(told, @"
     a vote that follows the positions
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      In the vote, all three debaters voted as before.
-      A plain vote on the first positions would have given the same verdict.
+      seat-2 changed from FAIL to PASS in round 2, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     a vote against a position
-      None of the three debaters changed its position.
-      In the vote, seat-1 went from PASS to FAIL.
-      seat-1's reason: "It is cheaper." A plain vote on the first positions would have said PASS; the verdict is FAIL.
-      The verdict turned from PASS to FAIL in the vote, by the vote of seat-1.
+      seat-1 changed from PASS to FAIL in the vote, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
     a vote in which one abstains
-      There was only one round of positions before the vote.
-      In the vote, seat-3 went from PASS to FAIL; seat-2 did not vote.
-      seat-3's reason: "It is cheaper." A plain vote on the first positions would have said PASS, but there is no verdict.
+      seat-3 changed from PASS to FAIL in the vote, naming nothing.
+      A plain vote on the first positions gives PASS; there is no verdict.
     votes alone
       (nothing else)
     two votes
-      There was only one round of positions before the vote.
-      In the last vote, both debaters voted as before.
-      Before they read each other, both debaters held PASS, and that is the verdict.
-      The verdict turned in the vote of round 3, by the vote of seat-1.
+      seat-1 changed from PASS to FAIL in the vote of round 2, naming nothing; seat-1 changed from FAIL to PASS in the vote of round 3, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     a vote against a position, without a reason
-      None of the three debaters changed its position.
-      In the vote, seat-1 went from PASS to FAIL.
-      A plain vote on the first positions would have said PASS; the verdict is FAIL.
-      The verdict turned from PASS to FAIL in the vote, by the vote of seat-1.
+      seat-1 changed from PASS to FAIL in the vote, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is FAIL.
     back to an earlier position in the vote
-      One of three debaters changed its mind in round 2, from PASS to FAIL, citing [L7] and joining most of the others.
-      In the vote, seat-1 went from FAIL to PASS.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from PASS to FAIL in round 2, naming [L7]; seat-1 changed from FAIL to PASS in the vote, naming nothing.
+      A plain vote on the first positions gives FAIL; the verdict is FAIL.
     several leave their positions in the vote
-      None of the three debaters changed its position.
-      In the vote, seat-1 and seat-2 backed other positions than their last ones.
-      A plain vote on the first positions would have given the same verdict.
+      seat-1 changed from PASS to FAIL in the vote, naming nothing; seat-2 changed from FAIL to PASS in the vote, naming nothing.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     one of three abstains, the others keep theirs
-      One of three debaters changed its mind in round 2, citing [L7].
-      In the vote, two of three debaters backed the positions that they held; seat-3 abstained.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end two of three debaters held "move", and that is the answer.
+      seat-2 changed position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     one abstains and one is absent
-      None of the three debaters changed its position.
-      In the vote, seat-1 backed the position that it held; seat-3 abstained; seat-2 did not vote.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end one of three debaters held "move", and that is the answer.
+      No debater changed its position.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     a vote for another's text
-      None of the three debaters changed its position.
-      In the vote, seat-3 backed another position than its own.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end two of three debaters held "move", and that is the answer.
-    "#);
+      seat-3 chose another position in the vote.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
+    ");
 }
 
 #[test]
@@ -469,44 +456,52 @@ fn the_answer_and_the_first_texts() {
         ("all the same, answer unknown", texts("move move\nmove move", "").unclear()),
         ("all the same, answer new", texts("move move\nmove move", "").combined()),
         ("a long text", texts(LONG, "b")),
+        ("counted with another position", texts("move move stay:\nstay stay stay\nwait wait wait", "stay")),
     ]);
-    assert_snapshot!(told, @r#"
+    assert_snapshot!(told, @"
     sorted, all the same
-      None of the three debaters changed its position.
-      Before they read each other, all three debaters held the same position, and that is the answer.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1, seat-2 and seat-3; the answer states the same position.
     sorted, reworded
-      None of the three debaters gave up its position; two revised it.
-      A plain vote on the first positions would have given the same position.
+      No debater changed its position.
+      seat-1 and seat-3 revised the text and kept the position in round 2.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
     both reworded
-      Neither debater gave up its position; both revised it.
-      The two first positions were different, so a plain vote on them would have been tied.
-      The debate did not break the tie; the answer takes one of the positions that were held.
+      No debater changed its position.
+      seat-1 and seat-2 revised the text and kept the position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     one seat rewords
-      The only debater revised its position without giving it up.
+      No debater changed its position.
+      seat-1 revised the text and kept the position in round 2.
     sorted, a majority wins
-      One of three debaters changed its mind in round 2, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have given the same position.
+      seat-3 changed position in round 2.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
     sorted, the minority wins
-      None of the three debaters changed its position.
-      A plain vote on the first positions would have said "move"; the answer states another position.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states another position.
     sorted, the answer is new
-      None of the three debaters changed its position.
-      A plain vote on the first positions would have said "move"; the answer states a position that nobody held.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states a position that nobody held.
     sorted, the answer's position is unknown
-      None of the three debaters changed its position.
-      A plain vote on the first positions would have said "move".
-      No verified declaration says which position the answer states, so whether the debate changed it is unknown.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2.
+      No verified declaration says which position the answer states, so whether the debate changed the answer is unknown.
     all the same, answer unknown
-      Neither debater changed its position.
-      Before they read each other, both debaters held the same position.
-      No verified declaration says which position the answer states, so whether the debate changed it is unknown.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2.
+      No verified declaration says which position the answer states, so whether the debate changed the answer is unknown.
     all the same, answer new
-      Neither debater changed its position.
-      Before they read each other, both debaters held the same position, but the answer states a position that nobody held.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states a position that nobody held.
     a long text
-      Two of three debaters changed their minds in round 2, both citing nothing.
-      A plain vote on the first positions would have said "Move the whole service to the other region before the end..."; the answer states another position.
-    "#);
+      seat-1 and seat-2 changed position in round 2.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states another position.
+    counted with another position
+      No debater changed its position.
+      seat-1 was counted with another position in round 3.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
+      Nobody revised anything in round 2.
+    ");
 }
 
 #[test]
@@ -524,47 +519,40 @@ fn ties_and_single_rounds_of_texts() {
         ("one round, all different, combined", texts("move\nstay\nwait", "").combined()),
         ("one round, sorted, answer unknown", texts("move\nmove\nstay", "").unclear()),
     ]);
-    assert_snapshot!(told, @r#"
+    assert_snapshot!(told, @"
     all different, one convinces all
-      Two of three debaters changed their minds in round 2, both citing a point or evidence.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end all three debaters held "move", and that is the answer.
+      seat-2 and seat-3 changed position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     all different, one convinces most
-      One of three debaters changed its mind in round 2, citing [L7].
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end two of three debaters held "move", and that is the answer.
+      seat-2 changed position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     all different to the end, one is taken
-      None of the three debaters changed its position.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      The debate did not break the tie; the answer takes one of the positions that were held.
+      No debater changed its position.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     all different to the end, combined
-      None of the three debaters changed its position.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      The debate did not break the tie; the answer states a position that nobody held.
+      No debater changed its position.
+      A plain vote on the first positions is tied; the answer states a position that nobody held.
     all different to the end, unknown answer
-      None of the three debaters changed its position.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      No verified declaration says which position the answer states, so whether the debate changed it is unknown.
+      No debater changed its position.
+      A plain vote on the first positions is tied.
+      No verified declaration says which position the answer states, so whether the debate changed the answer is unknown.
     all different, most agree on what the answer rejects
-      One of three debaters changed its mind in round 2, citing nothing.
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      In the end two of three debaters held "move", but the answer states another position.
+      seat-2 changed position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
     two by two
-      None of the four debaters changed its position.
-      A plain vote on the first positions would have been tied between two of them.
-      The debate did not break the tie; the answer states a position that nobody held.
+      No debater changed its position.
+      A plain vote on the first positions is tied; the answer states a position that nobody held.
     one round, sorted
-      There was only one round of positions, so nobody could change.
-      A plain vote on the positions gives the same answer.
+      There was one round of positions.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
     one round, all different, combined
-      There was only one round of positions, so nobody could change.
-      No two of the positions are the same, so a plain vote on them is tied.
-      The answer states a position that nobody held.
+      There was one round of positions.
+      A plain vote on the first positions is tied; the answer states a position that nobody held.
     one round, sorted, answer unknown
-      There was only one round of positions, so nobody could change.
-      A plain vote on the positions says "move".
+      There was one round of positions.
+      A plain vote on the first positions gives that of seat-1 and seat-2.
       No verified declaration says which position the answer states.
-    "#);
+    ");
 }
 
 #[test]
@@ -582,30 +570,30 @@ fn texts_that_nobody_compared() {
     ]);
     assert_snapshot!(told, @"
     nobody sorted
-      None of the three debaters changed its position.
-      No verified declaration says which of the positions are the same, so how far they agreed, what a plain vote on them would have said and whether the debate changed the answer are unknown.
+      No debater changed its position.
+      No verified declaration says which positions are the same or which position the answer states, so agreement, a plain vote on the first positions and whether the debate changed the answer are unknown.
     nobody sorted, one revised
-      One of three debaters revised its position in round 2, citing nothing.
-      No verified declaration says which of the positions are the same, so how far they agreed, what a plain vote on them would have said and whether the debate changed the answer are unknown.
+      seat-2 revised the position in round 2.
+      No verified declaration says which positions are the same or which position the answer states, so agreement, a plain vote on the first positions and whether the debate changed the answer are unknown.
     nobody sorted, no answer
-      Neither debater changed its position.
-      No verified declaration says which of the positions are the same, so how far they agreed and what a plain vote on them would have said are unknown.
+      No debater changed its position.
+      No verified declaration says which positions are the same, so agreement and a plain vote on the first positions are unknown.
     nobody sorted, one round
-      There was only one round of positions, so nobody could change.
-      No verified declaration says which of the positions are the same, so how far they agree and what a plain vote on them says are unknown.
+      There was one round of positions.
+      No verified declaration says which positions are the same or which position the answer states, so agreement, a plain vote on the first positions and whether the debate changed the answer are unknown.
     nobody sorted, still running
-      Neither debater has changed its position so far.
-      No verified declaration says which of the positions are the same, so how far they agreed and what a plain vote on them would have said are unknown.
+      No debater has changed its position so far.
+      No verified declaration says which positions are the same, so agreement and a plain vote on the first positions are unknown.
     the first answers were not sorted
-      One of three debaters revised its position in round 2, citing [L7].
-      No verified declaration says which of the first positions are the same, so what a plain vote on them would have said and whether the debate changed the answer are unknown.
+      seat-2 revised the position in round 2.
+      No verified declaration says which positions are the same in round 1, so agreement there, a plain vote on the first positions and whether the debate changed the answer are unknown.
     the last answers were not sorted
-      One of three debaters revised its position in round 2, citing [L7].
-      No two of the first positions were the same, so a plain vote on them would have been tied.
-      The answer takes one of the positions that were held.
+      seat-2 revised the position in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied positions.
+      No verified declaration says which positions are the same in round 2, so agreement there is unknown.
     equal texts that nobody sorted
-      Neither debater changed its position.
-      Before they read each other, both debaters held the same position, and that is the answer.
+      No debater changed its position.
+      A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
     ");
 }
 
@@ -629,47 +617,45 @@ fn scores_and_idle_rounds() {
     ]);
     assert_snapshot!(told, @"
     scores, the minority comes nearer and stays the minority
-      All three debaters changed their scores in rounds 2 and 3, two citing a point or evidence and one citing nothing.
-      The first scores would have given the same verdict.
+      seat-1 changed from 3.2 to 3.0 in round 2, naming [L7]; seat-2 changed from 4.1 to 3.7 in round 3, naming [L7]; seat-3 changed from 2.2 to 3.2 in round 3, naming nothing.
+      By the protocol's own rule the first scores give NO GO; the verdict is NO GO.
     scores, one changes with a quote
-      One of three debaters changed its score in round 2, from 3.5 to 3.8, with a verified quote, moving toward the other scores.
-      The first scores would have given 4.0 instead of 4.1.
+      seat-1 changed from 3.5 to 3.8 in round 2, naming [Q1] and [Q2].
+      By the protocol's own rule the first scores give 4.0; the verdict is 4.1.
     scores, one changes
-      One of three debaters changed its score in round 2, from 3.5 to 3.8, citing [L7] and moving toward the other scores.
-      The first scores would have given 4.0 instead of 4.1.
+      seat-1 changed from 3.5 to 3.8 in round 2, naming [L7].
+      By the protocol's own rule the first scores give 4.0; the verdict is 4.1.
     scores, one names what does not verify
-      Two of three debaters changed their scores in round 2, one citing a point or evidence and one citing nothing that verifies.
-      The first scores would have given the same verdict.
+      seat-1 changed from 3.5 to 3.8 in round 2, naming nothing that verifies; seat-2 changed from 4.5 to 4.4 in round 2, naming [L7].
+      By the protocol's own rule the first scores give 4.1; the verdict is 4.1.
     scores, all change
-      All three debaters changed their scores in rounds 2 and 3, four times in all: two citing a point or evidence and two citing nothing.
-      The first scores would have given the same verdict.
+      seat-1 changed score in rounds 2 and 3; seat-2 changed score in round 3; seat-3 changed score in round 2.
+      By the protocol's own rule the first scores give 4.0; the verdict is 4.0.
     scores, the first gave none
-      Two of three debaters changed their scores in round 2, both citing nothing and moving toward the other scores.
-      The first scores would have given no verdict.
+      seat-1 changed from 3 to 4 in round 2, naming nothing; seat-3 changed from 5 to 4 in round 2, naming nothing.
+      By the protocol's own rule the first scores give no verdict; the verdict is 4.0.
     scores, none in the end
-      None of the three debaters changed its score.
-      The first scores would have given no verdict either.
+      No debater changed its score.
+      By the protocol's own rule the first scores give no verdict; there is no verdict.
     scores, the verdict was lost
-      Two of three debaters changed their scores in round 2, both citing nothing.
-      The first scores would have given a verdict, 4.0, but there is none.
+      seat-1 changed from 4 to 3 in round 2, naming nothing; seat-3 changed from 4 to 5 in round 2, naming nothing.
+      By the protocol's own rule the first scores give 4.0; there is no verdict.
     scores, one round
-      There was only one round of scores, so nobody could change.
+      There was one round of scores.
     idle rounds at the end
-      None of the three debaters changed its position.
-      A plain vote on the first positions would have given the same verdict.
-      Stopping after round 1 would have left the same positions with 8 fewer calls.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     an idle round after a change
-      One of three debaters changed its mind in round 2, from FAIL to PASS, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have given the same verdict.
-      Nobody revised anything in round 3; stopping after round 2 would have left the same positions with 1 fewer call.
+      seat-3 changed from FAIL to PASS in round 2, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      Nobody revised anything in round 3.
     an idle round in between
-      One of three debaters changed its mind in round 3, from FAIL to PASS, citing [L7] and joining most of the others.
-      A plain vote on the first positions would have given the same verdict.
+      seat-3 changed from FAIL to PASS in round 3, naming [L7].
+      A plain vote on the first positions gives PASS; the verdict is PASS.
       Nobody revised anything in round 2.
     an idle round before a vote
-      None of the three debaters changed its position.
-      In the vote, all three debaters voted as before.
-      A plain vote on the first positions would have given the same verdict.
+      No debater changed its position.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
     ");
 }
 
@@ -681,33 +667,33 @@ fn seats_that_share_models() {
         ("three on one model", values("PASS\nPASS\nPASS", "PASS").on(&["a/1", "a/1", "a/1"])),
         ("two of three on one model", values("PASS\nPASS\nPASS", "PASS").on(&["a/1", "a/1", "b/2"])),
         ("two pairs", values("PASS\nPASS\nPASS\nPASS", "PASS").on(&["a/1", "a/1", "b/2", "b/2"])),
-        ("one vendor", values("PASS\nPASS\nPASS", "PASS").on(&["a/1", "a/2", "b/2"])),
-        ("two vendors twice", values("PASS\nPASS\nPASS\nPASS\nPASS", "PASS").on(&["a/1", "a/2", "b/1", "b/2", "c/1"])),
+        ("one provider", values("PASS\nPASS\nPASS", "PASS").on(&["a/1", "a/2", "b/2"])),
+        ("two providers twice", values("PASS\nPASS\nPASS\nPASS\nPASS", "PASS").on(&["a/1", "a/2", "b/1", "b/2", "c/1"])),
     ]);
     assert_snapshot!(told, @"
     two on one model
-      Neither debater changed its position.
-      The two first positions were different, so a plain vote on them would have been tied; there is no verdict.
-      How independent the debaters are is not known yet; both use the same model.
+      No debater changed its position.
+      A plain vote on the first positions is tied between PASS and FAIL; there is no verdict.
+      How independent the debaters are is not known; seat-1 and seat-2 share the model a/1.
     three on one model
-      There was only one round of positions, so nobody could change.
-      All three debaters held PASS, and that is the verdict.
-      How independent the debaters are is not known yet; all three use the same model.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      How independent the debaters are is not known; seat-1, seat-2 and seat-3 share the model a/1.
     two of three on one model
-      There was only one round of positions, so nobody could change.
-      All three debaters held PASS, and that is the verdict.
-      How independent the debaters are is not known yet; two use the same model.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      How independent the debaters are is not known; seat-1 and seat-2 share the model a/1.
     two pairs
-      There was only one round of positions, so nobody could change.
-      All four debaters held PASS, and that is the verdict.
-      How independent the debaters are is not known yet; all four share a model with another seat.
-    one vendor
-      There was only one round of positions, so nobody could change.
-      All three debaters held PASS, and that is the verdict.
-      How independent the debaters are is not known yet; two use models of one vendor.
-    two vendors twice
-      There was only one round of positions, so nobody could change.
-      All five debaters held PASS, and that is the verdict.
-      How independent the debaters are is not known yet; four share a vendor with another seat.
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      How independent the debaters are is not known; seat-1 and seat-2 share the model a/1; seat-3 and seat-4 share the model b/2.
+    one provider
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      How independent the debaters are is not known; seat-1 and seat-2 share the provider a.
+    two providers twice
+      There was one round of positions.
+      A plain vote on the first positions gives PASS; the verdict is PASS.
+      How independent the debaters are is not known; seat-1 and seat-2 share the provider a; seat-3 and seat-4 share the provider b.
     ");
 }

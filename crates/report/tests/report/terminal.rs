@@ -11,7 +11,7 @@ use crate::samples::{self, DebateLog, PLAIN, ReadDebate, ScriptedReply, answer, 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_converged_debate_reads_from_the_answer_to_the_cost() {
-    assert_snapshot!(samples::converged().read().terminal(&PLAIN), @r#"
+    assert_snapshot!(samples::converged().read().terminal(&PLAIN), @"
     Should a team of four rewrite its billing service in Rust this year?
     The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that
     of Debater A and Debater B. The debate converged after 2 rounds.
@@ -28,11 +28,9 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       The incidents come from one place, and a small port can be undone.
 
     What the debate did
-      One of three debaters changed its mind in round 2, citing nothing. No two of
-      the first positions were the same, so a plain vote on them would have been
-      tied. In the end two of three debaters held "Rewrite the ledger only", and
-      that is the answer. Nobody revised anything in round 1. How independent the
-      debaters are is not known yet; no two share a model.
+      Debater B changed position in round 2. A plain vote on the first positions is
+      tied; the answer states one of the tied positions. Nobody revised anything in
+      round 1. How independent the debaters are is not known; no two share a model.
 
                  start  R1     R2
       Debater C  #1     #1     #1
@@ -41,8 +39,8 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       #1  Rewrite all of it.
       #2  Put types around the hot paths.
       #3  Rewrite the ledger only.
-      ~ changed, citing nothing
-      • Debater B: changed in round 2, citing nothing
+      ~ changed, naming nothing
+      • Debater B: changed position in round 2, naming nothing
 
     Strongest points of each last argument
       • Debater A:
@@ -112,7 +110,6 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       Debater C: debater-1, openai/alpha
       Moderator: openai/alpha
       Chair: openai/alpha
-      The model of Debater C also plays moderator and chair.
 
     Cost
       12 calls, 8,412 tokens in (31% cached), 2,016 out, $0.0123
@@ -120,7 +117,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     Debate k3v9q2
       agon show k3v9q2
       agon export k3v9q2 --format html
-    "#);
+    ");
 }
 
 #[test]
@@ -347,8 +344,9 @@ fn a_model_is_named_with_the_one_that_really_spoke() {
 fn one_model_on_every_seat_is_named_once() {
     assert_snapshot!(seats(["openai/x|anthropic/y"; 3], ["anthropic/y", "", "anthropic/y"]), @"
     Seats
-      All seats: openai/x|anthropic/y (anthropic/y spoke)
-      Debater A is debater-2, Debater B is debater-1.
+      Debater A: debater-2, openai/x|anthropic/y
+      Debater B: debater-1, openai/x|anthropic/y (anthropic/y spoke)
+      debater-3: openai/x|anthropic/y (anthropic/y spoke)
     ");
 }
 
