@@ -64,8 +64,8 @@ pub use gate::{GateFinding, GateJudge, GateReport, GateRuling, GateSeverity};
 pub use lesson::DebateLesson;
 pub use options::{Invalid, OptionKind, OptionSpec};
 pub use outline::{
-    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem,
-    ReportLength, ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
+    Outline, PathStep, PositionPaths, ReportBlock, ReportItem, ReportLength, ReportSection, SeatCard,
+    SeatPath, SectionFold, SectionKind, VerdictTone,
 };
 pub use phases::PhaseInfo;
 pub use positions::{

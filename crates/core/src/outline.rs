@@ -150,12 +150,6 @@ pub enum ReportBlock {
     Cards(Vec<SeatCard>),
     /// Who held what after each round.
     Paths(PositionPaths),
-    /// Two measures by round, as lines. Only a page draws them.
-    Chart(RoundChart),
-    /// Figures from 0 to 1 as bars, with a threshold marked. A page has the chart instead.
-    Levels(LevelBars),
-    /// A few figures of one kind, as bars.
-    Bars(Vec<ReportBar>),
     /// Blocks that only reports of this length show.
     In(ReportLength, Vec<ReportBlock>),
     /// Blocks that a page leaves out because it shows the same in another way.
@@ -190,52 +184,6 @@ impl ReportItem {
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
-}
-
-/// A figure with its name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReportBar {
-    /// What it is the figure of.
-    pub name: String,
-    /// The figure.
-    pub value: f64,
-    /// The figure as it is written.
-    pub written: String,
-}
-
-/// Bars on a scale from 0 to 1.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LevelBars {
-    /// The bars.
-    pub bars: Vec<ReportBar>,
-    /// What they are compared with.
-    pub threshold: Option<f64>,
-}
-
-/// Two measures by round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RoundChart {
-    /// What the two measures are called.
-    pub names: [&'static str; 2],
-    /// What the first is compared with.
-    pub threshold: Option<f64>,
-    /// The upper end of each measure's axis.
-    pub axis_max: [f64; 2],
-    /// One point for each round.
-    pub points: Vec<ChartPoint>,
-}
-
-/// What was measured in one round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChartPoint {
-    /// What the round is called.
-    pub round: String,
-    /// The same where there is little room.
-    pub tick: String,
-    /// The first measure.
-    pub first: Option<f64>,
-    /// The second measure.
-    pub second: Option<f64>,
 }
 
 /// A seat at a glance.

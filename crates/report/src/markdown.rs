@@ -63,7 +63,7 @@ fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
         }
         ReportBlock::Paths(paths) => write_paths(out, paths),
         ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => write_blocks(out, blocks, level),
-        ReportBlock::Cards(_) | ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {}
+        ReportBlock::Cards(_) => {}
     }
 }
 

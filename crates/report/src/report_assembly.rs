@@ -201,8 +201,6 @@ fn clean_block(block: &mut ReportBlock, length: ReportLength) {
         }
         ReportBlock::Cards(cards) => cards.iter_mut().for_each(|card| clean_card(card, line)),
         ReportBlock::Paths(paths) => clean_paths(paths, line),
-        // No renderer shows these.
-        ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {}
     }
 }
 

@@ -163,9 +163,7 @@ fn block_entries(block: &ReportBlock) -> Vec<String> {
         ReportBlock::In(_, blocks) | ReportBlock::OffPage(blocks) => {
             blocks.iter().flat_map(block_entries).collect()
         }
-        ReportBlock::Chart(_) | ReportBlock::Cards(_) | ReportBlock::Levels(_) | ReportBlock::Bars(_) => {
-            Vec::new()
-        }
+        ReportBlock::Cards(_) => Vec::new(),
     }
 }
 

@@ -69,11 +69,7 @@ fn block(block: &ReportBlock, place: BlockPlace<'_>) -> Markup {
         ReportBlock::Cards(cards) => {
             html! { div class="cards" { @for card in cards { (seat_card(card, place.level)) } } }
         }
-        ReportBlock::OffPage(_)
-        | ReportBlock::In(..)
-        | ReportBlock::Bars(_)
-        | ReportBlock::Levels(_)
-        | ReportBlock::Chart(_) => html! {},
+        ReportBlock::OffPage(_) | ReportBlock::In(..) => html! {},
     }
 }
 

@@ -117,8 +117,7 @@ impl TerminalPage<'_> {
                 paths::path_lines(paths, room, style).iter().for_each(|line| self.line(indent, line));
             }
             ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => self.blocks(blocks, indent),
-            ReportBlock::Cards(_) | ReportBlock::Bars(_) | ReportBlock::Levels(_) | ReportBlock::Chart(_) => {
-            }
+            ReportBlock::Cards(_) => {}
         }
     }
 
