@@ -144,7 +144,9 @@ impl ToolTable {
                 from_turn: self.seen.turns.len(),
             };
             match refusal {
-                None => drop(self.requesting.insert(ask.id)),
+                None => {
+                    self.requesting.insert(ask.id);
+                }
                 Some(why) => {
                     if !self.has_room(&refused_request(&item, &why)) {
                         self.untold.push(item.id.clone());

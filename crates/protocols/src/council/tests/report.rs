@@ -98,6 +98,7 @@ fn report(debate: &Debate) -> String {
 
 /// First what a busy person wants, then how it came about, then details.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn the_report_goes_from_the_verdict_to_every_challenge() {
     let debate = eventful();
     let whole = report(&debate);
