@@ -1,9 +1,10 @@
 //! The files and diffs that seats judge, by line: where a location points, and whether a quote of a line is true.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::quotes::{QuotedTexts, is_quote_of};
+use crate::quotes::{QuotedTexts, is_quote_of, normalized, occurs_in};
 
 /// A unified diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +33,8 @@ impl PacketFile {
     fn contains(&self, quote: &str, numbers: RangeInclusive<u64>) -> bool {
         [&self.lines, &self.removed].into_iter().any(|lines| {
             let text: Vec<&str> = lines.range(numbers.clone()).map(|(_, line)| line.as_str()).collect();
-            is_quote_of_lines(quote, &text.join("\n"))
+            let text = text.join("\n");
+            quotes_of_lines(quote).iter().any(|quote| is_quote_of(quote, &text))
         })
     }
 }
@@ -217,6 +219,8 @@ pub struct PacketLines {
     files: Vec<PacketFile>,
     /// Texts without a path.
     texts: Vec<String>,
+    /// The lines of all files and the removed ones, file by file and normalized. Made when words are first looked for in all of them.
+    whole_files: OnceCell<Vec<String>>,
 }
 
 impl PacketLines {
@@ -297,8 +301,18 @@ impl PacketLines {
 
     /// Whether the packet has these words anywhere.
     pub fn contains(&self, quote: &str) -> bool {
-        self.files.iter().any(|file| file.contains(quote, 0..=u64::MAX))
+        let is_in_file = |quote: &str| self.whole_files().iter().any(|text| occurs_in(quote, || text));
+        quotes_of_lines(quote).iter().any(|quote| is_in_file(quote))
             || self.texts.iter().any(|text| is_quote_of(quote, text))
+    }
+
+    fn whole_files(&self) -> &[String] {
+        self.whole_files.get_or_init(|| {
+            let lines = self.files.iter().flat_map(|file| [&file.lines, &file.removed]);
+            lines
+                .map(|lines| normalized(&lines.values().map(String::as_str).collect::<Vec<_>>().join("\n")))
+                .collect()
+        })
     }
 
     /// The file that a location names, by its whole path or by the end of it, and the text after it.
@@ -336,8 +350,8 @@ pub fn with_line_numbers(text: &str) -> Vec<String> {
     lines_of(text).zip(1..).map(|(line, number)| format!("{number:>width$} | {}", visible(line))).collect()
 }
 
-/// Whether a quote is of these lines, as they are, or as a packet shows them: with numbers, and the signs of a diff.
-fn is_quote_of_lines(quote: &str, lines: &str) -> bool {
+/// A quote of lines without what a packet shows before them: numbers with the signs of a diff, or signs alone.
+fn quotes_of_lines(quote: &str) -> [String; 2] {
     let bare = |line: &str| {
         let number = line.split_once(" | ").filter(|(number, _)| {
             let number = number.trim_start_matches(['+', '-']).trim();
@@ -347,7 +361,7 @@ fn is_quote_of_lines(quote: &str, lines: &str) -> bool {
     };
     let unsigned = |line: &str| line.strip_prefix(['+', '-']).unwrap_or(line).to_owned();
     let every = |change: &dyn Fn(&str) -> String| quote.lines().map(change).collect::<Vec<_>>().join("\n");
-    is_quote_of(&every(&bare), lines) || is_quote_of(&every(&unsigned), lines)
+    [every(&bare), every(&unsigned)]
 }
 
 /// A path outside the packet, which a judge may know. It must look like a file and stay below the working directory.

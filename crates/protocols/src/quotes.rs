@@ -47,7 +47,7 @@ pub fn is_quote_of(quote: &str, text: &str) -> bool {
 }
 
 /// Whether a quote occurs in a normalized text.
-fn occurs_in<T: AsRef<str>>(quote: &str, normalized_text: impl FnOnce() -> T) -> bool {
+pub(crate) fn occurs_in<T: AsRef<str>>(quote: &str, normalized_text: impl FnOnce() -> T) -> bool {
     let quote = normalized(quote);
     let quote = quote.trim_matches(['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', ' ']);
     quote.contains(char::is_alphanumeric) && normalized_text().as_ref().contains(quote)

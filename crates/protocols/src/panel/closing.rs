@@ -83,8 +83,10 @@ fn position_fate(
     let has_moved = (last - first).abs() > log.options.consensus_range + TOLERANCE;
     let moved = changes.iter().filter(|_| has_moved);
     let moved = moved.map(|round| ChangeCitations::of_score(log, place, judge, round));
-    let left =
-        given_up.iter().map(|(_, said)| ChangeCitations::in_text(log, place, said.round, &said.reason));
+    let left = given_up.iter().filter_map(|(_, said)| {
+        let round = log.rounds.iter().find(|round| round.number == said.round)?;
+        Some(ChangeCitations::in_text(log, place, round, &said.reason))
+    });
     let is_evidenced = moved.chain(left).any(|citations| !citations.cited.is_empty());
     let fate = match decision.is_with(place) {
         false => Fate::Minority,
@@ -312,28 +314,26 @@ struct ChangeCitations {
 impl ChangeCitations {
     /// What the reason for a new score cites. Where a final statement gives no reason, the id of its first concession stands for it.
     fn of_score(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>, round: &PanelRound) -> Self {
-        let reason = judge.change_reason(round.phase);
-        if round.phase == PanelPhase::Final && reason.is_empty() {
-            let conceded = judge.last.iter().find_map(|last| last.concessions_made.first()?.about.as_deref());
-            return Self::in_text(log, place, round.number, conceded.unwrap_or_default());
-        }
+        let conceded = || judge.last.as_ref()?.concessions_made.first()?.about.as_deref();
+        let text = match judge.change_reason(round.phase) {
+            "" if round.phase == PanelPhase::Final => conceded().unwrap_or_default(),
+            reason => reason,
+        };
+        Self::in_text(log, place, round, text)
+    }
+
+    /// What a judge cites in a text of a round.
+    fn in_text(log: &PanelLog<'_>, place: usize, round: &PanelRound, text: &str) -> Self {
         let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
         let shown = debate.items_shown(round.phase.as_str(), round.number);
-        let found = SourceCitation::in_text(&quoted, &debate.brief, shown, reason);
+        let found = SourceCitation::in_text(&quoted, &debate.brief, shown, text);
         let mut citations = Self::default();
-        citations.read_ids(log, place, round.number, reason, &found);
-        citations.read_files(log, reason, &found);
+        citations.read_ids(log, place, round.number, text, &found);
+        citations.read_files(log, text, &found);
         for source in found {
             citations.cited.push(source.cited);
             citations.sources.push(source.id);
         }
-        citations
-    }
-
-    fn in_text(log: &PanelLog<'_>, place: usize, round: u32, text: &str) -> Self {
-        let mut citations = Self::default();
-        citations.read_ids(log, place, round, text, &[]);
-        citations.read_files(log, text, &[]);
         citations
     }
 
