@@ -216,7 +216,7 @@ pub struct PositionPaths {
     pub positions: Vec<String>,
     /// The same in full, where the name of a position is the beginning of a long text.
     pub in_full: Vec<String>,
-    /// For each of them how the last holder who revised it without giving it up puts it.
+    /// For each of them how a holder puts it in other words than its name.
     pub reworded: Vec<Option<String>>,
     /// One path for each seat.
     pub seats: Vec<SeatPath>,
@@ -248,7 +248,7 @@ pub struct PathStep {
     pub names_unverified: bool,
     /// Whether nobody declared which other positions of the round are the same.
     pub is_unsorted: bool,
-    /// Whether it is held in its new words.
+    /// Whether the seat puts it in other words than the position's name.
     pub is_reworded: bool,
 }
 
