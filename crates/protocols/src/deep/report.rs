@@ -137,7 +137,7 @@ fn outline(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Result<Outline
     let absent_chair = stand_in
         .map(|chair| format!("The chair was absent: {} stood in and wrote the verdict.", chair.model));
     let mode = (log.options.mode != DeepMode::Deep).then(|| log.options.mode.as_str().to_owned());
-    let details = [rounds(log, positions), unanswered(log), ranking(log)?];
+    let details = [rounds(log, positions), ranking(log)?];
     let why = why_section(synthesis.map(|synthesis| synthesis.why.as_str()));
     Ok(Outline {
         answer: std::iter::once(answer(log)).chain(why).collect(),
@@ -176,17 +176,6 @@ fn strongest_points(log: &DeepLog<'_>) -> impl Iterator<Item = ReportItem> {
         };
         Some(item(log, debater, text))
     })
-}
-
-/// The counterpoints that could have been answered and were not.
-fn unanswered(log: &DeepLog<'_>) -> Option<ReportSection> {
-    let is_open =
-        |point: &&DebatePoint| point.round < log.rounds_completed() && log.answer_to(point).is_none();
-    let points = log.points.iter().filter(is_open).filter_map(|point| {
-        let who = format!("[{}] {} to {}", point.id, log.name(point.author), log.name(point.target?));
-        Some(ReportItem { who: Some(who), ..ReportItem::text(point.texts.first()?.trim()) })
-    });
-    list_section("Left unanswered", points)
 }
 
 /// The measures of each round, and what each debater did in it.

@@ -553,7 +553,7 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
         ("A0", "No.", "major_revision", GIVEN_UP),
     ] {
         let chair = std::cell::RefCell::new(String::new());
-        let debate = play_unverified(brief(MODELS, &[]), &|ask, phase, round| {
+        play_unverified(brief(MODELS, &[]), &|ask, phase, round| {
             let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
             match (phase, ask.label.as_deref(), round) {
                 ("debate", Some("Debater A"), 1) => {
@@ -579,15 +579,6 @@ fn only_a_counterpoint_against_the_debater_is_answered() {
             read.contains("[X2] Debater A to Debater C: q Because: e\nDebater C did not answer it.\n"),
             "{read}"
         );
-        // What has no answer is in the report, unless it was made in the last round.
-        let view = Deep.view(&debate).unwrap();
-        let section = view.outline.details.iter().find(|section| section.title == "Left unanswered").unwrap();
-        let [agon_core::ReportBlock::Items(left)] = section.blocks.as_slice() else { panic!("{section:?}") };
-        let is_left = |who: &str| left.iter().any(|item| item.who.as_deref() == Some(who));
-        assert_eq!(is_left("[X1] Debater A to Debater B"), !said.starts_with("Answer"), "{id} {response:?}");
-        assert!(is_left("[X2] Debater A to Debater C"));
-        // If somebody revises a position, there is another round.
-        assert_eq!(is_left("[X3] Debater B to Debater A"), revision != "no_change", "{id} {response:?}");
     }
 }
 
