@@ -149,6 +149,10 @@ fn warnings(log: &CouncilLog<'_>) -> Vec<String> {
     if !not_asked.is_empty() {
         warnings.push(format!("not asked for an opening, because a limit was reached: {not_asked}"));
     }
+    if log.options.economy {
+        let economy = "economy mode: one call at a time on one model, and no messages between councillors";
+        warnings.push(economy.to_owned());
+    }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
     let members = log.members.iter().map(|member| member.seat.id.as_str());

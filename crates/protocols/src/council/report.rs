@@ -93,11 +93,6 @@ pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline
         answer: answer.into_iter().flatten().collect(),
         body: body.into_iter().flatten().collect(),
         details: report.every_challenge().into_iter().collect(),
-        facts: verdict
-            .economy
-            .then(|| "economy mode: one call at a time on one model, no messages".to_owned())
-            .into_iter()
-            .collect(),
         ..Outline::default()
     }
 }
