@@ -197,11 +197,14 @@ fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> Fate 
 /// author voted.
 fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> String {
     let revised = revisions(log, place);
-    let mut facts = vec![match revised.is_empty() {
+    let change = match revised.is_empty() {
         true => "held to the end".to_owned(),
-        false => format!("revised by its author in {}", rounds(&revised)),
-    }];
-    facts.extend(first_cause(log, place).filter(|_| !revised.is_empty()));
+        false => {
+            let cited = first_cause(log, place).map(|cause| format!(", citing {cause}"));
+            format!("revised by its author in {}{}", rounds(&revised), cited.unwrap_or_default())
+        }
+    };
+    let mut facts = vec![change];
     facts.push(match winner {
         None => "there is no decision".to_owned(),
         Some(winner) if winner.place == place => format!("it is the decision, by the {}", winner.by.as_str()),
@@ -252,11 +255,12 @@ fn new_positions<'l>(log: &'l ArenaLog<'_>, place: usize) -> impl Iterator<Item 
     new.map(|(_, now)| now)
 }
 
-/// The cause that an agent names for the first change of its position, with the round; `None` if none verifies.
+/// What an agent cites for the first change of its position, with the round where there is more than one; `None` if nothing verifies.
 fn first_cause(log: &ArenaLog<'_>, place: usize) -> Option<String> {
     let changed = new_positions(log, place).next()?;
     let cause = log.cited_cause(changed.said.changed_because.first()?);
-    Some(format!("its author changed it in round {}, citing {cause}", changed.round))
+    let is_only = revisions(log, place).len() == 1;
+    Some(if is_only { cause } else { format!("{cause} in round {}", changed.round) })
 }
 
 /// The last position of an agent that dissents, in the outcome.

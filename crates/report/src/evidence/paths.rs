@@ -51,10 +51,15 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     PositionPaths { seats, rounds, vote_rounds: source.vote_rounds(), positions, in_full, reworded, scored }
 }
 
-/// A seat's wording of its position after a round, if it is another than the position's name.
+/// A seat's wording of its position after a round, if it is another than the position's name. The name may list the wording of each
+/// holder after the holder's name.
 fn other_words<'a>(source: &ReportSource<'a>, seat: &str, held: &HeldPosition) -> Option<&'a str> {
     let history = &source.view.positions;
-    let is_other = |words: &&str| clean_line(words) != clean_line(&history.in_full(&held.position));
+    let name = clean_line(&history.in_full(&held.position));
+    let is_other = |words: &&str| {
+        let words = clean_line(words);
+        words != name && !name.contains(&format!("{}: {words}", source.name(seat)))
+    };
     history.wording(seat, held.round).filter(is_other)
 }
 
