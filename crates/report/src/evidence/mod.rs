@@ -93,7 +93,7 @@ fn change_verb(source: &ReportSource<'_>, flip: &PositionFlip) -> &'static str {
     let before = at.and_then(|at| history.before(at, &flip.seat));
     let mut held = now.into_iter().chain(before).filter_map(|held| held.of(&flip.seat));
     match now.is_some_and(|now| now.ballots) {
-        _ if source.is_scored() => "changed score",
+        _ if source.is_scored() => "gave another score",
         true if history.are_texts => "chose another position",
         // A text that nobody compared with the others may state the old position.
         _ if held.any(|held| held.is_unsorted) => "revised the position",

@@ -131,7 +131,7 @@ impl EvidenceFacts<'_> {
                 format!("By the protocol's own rule the first scores give {given}{}.", self.decided(figures))
             }),
             false => (ruling != figures.vote.as_ref())
-                .then(|| format!("By the protocol's own rule they give {given}.")),
+                .then(|| format!("By the protocol's own rule the first positions give {given}.")),
         }
     }
 

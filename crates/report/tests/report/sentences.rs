@@ -246,7 +246,7 @@ fn seats_that_changed_or_did_not() {
     two swap
       seat-1 changed from PASS to FAIL in round 2, naming nothing; seat-2 changed from FAIL to PASS in round 2, naming nothing.
       A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     one of three joins the majority, cited
       seat-1 changed from FAIL to PASS in round 2, naming [L7].
       A plain vote on the first positions gives PASS; the verdict is PASS.
@@ -305,7 +305,7 @@ fn the_verdict_and_the_first_values() {
     two differ to the end, a rule decides
       No debater changed its position.
       A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     two differ to the end, no verdict
       No debater changed its position.
       A plain vote on the first positions is tied between PASS and FAIL; there is no verdict.
@@ -321,23 +321,23 @@ fn the_verdict_and_the_first_values() {
     the rule is stricter than the vote
       No debater changed its position.
       A plain vote on the first positions gives PASS; the verdict is FAIL.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     the rule was stricter, the debate undid it
       seat-3 changed from FAIL to PASS in round 2, naming [L7].
       A plain vote on the first positions gives PASS; the verdict is PASS.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     the rule gave a third value
       No debater changed its position.
       A plain vote on the first positions gives PASS; the verdict is WARN.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     the rule gave nothing on the first values
       seat-3 changed from FAIL to PASS in round 2, naming nothing.
       A plain vote on the first positions gives PASS; the verdict is PASS.
-      By the protocol's own rule they give no verdict.
+      By the protocol's own rule the first positions give no verdict.
     the rule gave nothing, and another value won
       seat-1 changed from PASS to FAIL in round 2, naming nothing; seat-2 changed from PASS to FAIL in round 2, naming nothing.
       A plain vote on the first positions gives PASS; the verdict is FAIL.
-      By the protocol's own rule they give no verdict.
+      By the protocol's own rule the first positions give no verdict.
     ");
 }
 
@@ -368,7 +368,7 @@ fn ties_and_single_rounds_of_values() {
     a tie, the rule gives a third value
       seat-2 changed from FAIL to PASS in round 2, naming nothing.
       A plain vote on the first positions is tied between PASS and FAIL; the verdict is PASS.
-      By the protocol's own rule they give WARN.
+      By the protocol's own rule the first positions give WARN.
     a tie, still running
       No debater has changed its position so far.
       A plain vote on the first positions is tied between PASS and FAIL; there is no verdict yet.
@@ -381,11 +381,11 @@ fn ties_and_single_rounds_of_values() {
     one round, a stricter rule
       There was one round of positions.
       A plain vote on the first positions gives PASS; the verdict is FAIL.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     one round, a tie that a rule breaks
       There was one round of positions.
       A plain vote on the first positions is tied between PASS and FAIL; the verdict is FAIL.
-      By the protocol's own rule they give FAIL.
+      By the protocol's own rule the first positions give FAIL.
     ");
 }
 
@@ -629,7 +629,7 @@ fn scores_and_idle_rounds() {
       seat-1 changed from 3.5 to 3.8 in round 2, naming nothing that verifies; seat-2 changed from 4.5 to 4.4 in round 2, naming [L7].
       By the protocol's own rule the first scores give 4.1; the verdict is 4.1.
     scores, all change
-      seat-1 changed score in rounds 2 and 3; seat-2 changed score in round 3; seat-3 changed score in round 2.
+      seat-1 gave another score in rounds 2 and 3; seat-2 gave another score in round 3; seat-3 gave another score in round 2.
       By the protocol's own rule the first scores give 4.0; the verdict is 4.0.
     scores, the first gave none
       seat-1 changed from 3 to 4 in round 2, naming nothing; seat-3 changed from 5 to 4 in round 2, naming nothing.
