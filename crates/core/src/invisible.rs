@@ -14,7 +14,7 @@ pub fn is_invisible(c: char) -> bool {
 /// Whether an invisible character belongs to how a text is written: a joiner between letters of a script that uses it or between
 /// pictures, or the mark after a sign that says whether it is drawn as a picture. Two in a row never do.
 pub fn is_part_of_writing(before: char, c: char, after: char) -> bool {
-    let is_sign = |c: char| c > '\u{ff}' && !is_invisible(c);
+    let is_sign = |c: char| c > '\u{ff}' && !is_invisible(c) && !c.is_whitespace();
     match c {
         '\u{200c}' => is_sign(before) && is_sign(after),
         '\u{200d}' => (is_sign(before) || before == '\u{fe0f}') && is_sign(after),

@@ -184,6 +184,8 @@ pub struct PositionNames {
     current: Vec<(String, bool)>,
     /// Every name that was ever given.
     given: Vec<String>,
+    /// For each place, the text of the last round.
+    texts: Vec<String>,
 }
 
 /// A position's name has at most this many characters.
@@ -195,19 +197,24 @@ impl PositionNames {
     pub fn next_round(&mut self, sorting: &Sorting, texts: &[&str], keeps: &[bool]) -> Vec<(String, bool)> {
         let keeps = |place: usize| keeps.get(place).copied().unwrap_or(false) && place < self.current.len();
         let old_name = |place: usize| self.current.get(place).map(|(name, _)| name.clone());
-        // How many holders each group has of each old name. The largest share takes the name.
-        let mut claims: Vec<(usize, usize, String)> = Vec::new();
+        // How many holders each group has of each old name: those who have not changed a word, and all. The largest share takes the name.
+        let mut claims: Vec<([usize; 2], usize, String)> = Vec::new();
         for (number, group) in sorting.groups.iter().enumerate() {
-            for name in
-                group.members.iter().filter(|place| keeps(**place)).filter_map(|place| old_name(*place))
-            {
-                match claims.iter_mut().find(|(_, other, known)| *other == number && *known == name) {
-                    Some((count, ..)) => *count += 1,
-                    None => claims.push((1, number, name)),
+            for place in group.members.iter().copied().filter(|place| keeps(*place)) {
+                let Some(name) = old_name(place) else { continue };
+                let before = self.texts.get(place).map(String::as_str).unwrap_or_default();
+                let is_verbatim = texts.get(place).is_some_and(|text| is_same_text(text, before));
+                let known = claims.iter_mut().find(|(_, other, known)| *other == number && *known == name);
+                match known {
+                    Some(([verbatim, all], ..)) => {
+                        *verbatim += usize::from(is_verbatim);
+                        *all += 1;
+                    }
+                    None => claims.push(([usize::from(is_verbatim), 1], number, name)),
                 }
             }
         }
-        claims.sort_by_key(|(count, number, _)| (std::cmp::Reverse(*count), *number));
+        claims.sort_by_key(|(counts, number, _)| (std::cmp::Reverse(*counts), *number));
         let mut names: Vec<Option<String>> = vec![None; sorting.groups.len()];
         for (_, number, name) in claims {
             let is_taken = names
@@ -238,6 +245,7 @@ impl PositionNames {
             }
         }
         self.current.clone_from(&round);
+        self.texts = texts.iter().map(|text| (*text).to_owned()).collect();
         round
     }
 

@@ -207,14 +207,20 @@ fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize
     let mut facts = vec![change];
     facts.push(match winner {
         None => "there is no decision".to_owned(),
-        Some(winner) if winner.place == place => format!("it is the decision, by the {}", winner.by.as_str()),
-        Some(winner) if winner.group.contains(&place) => {
-            format!("counted as the same as the decision, which is {}'s", log.name(winner.place))
+        Some(winner) if winner.place == place => {
+            format!("its author's last proposal is the decision, by the {}", winner.by.as_str())
         }
-        Some(_) => "it is not the decision".to_owned(),
+        Some(winner) if winner.group.contains(&place) => {
+            let decision = log.name(winner.place);
+            format!(
+                "its author's last proposal is counted as the same as the decision, which is {decision}'s"
+            )
+        }
+        Some(_) => "its author's last proposal is not the decision".to_owned(),
     });
     let Some(vote) = log.votes.last() else { return facts.join("; ") };
-    facts.push(format!("{} of {}", vote.votes(vote.group(place)), counted(vote.cast() as u64, "vote")));
+    let votes = vote.votes(vote.group(place));
+    facts.push(format!("{votes} of {} for it", counted(vote.cast() as u64, "vote")));
     if let Some(ballot) = vote.ballot(place) {
         let voted = match ballot.choice {
             None => "abstained".to_owned(),

@@ -159,18 +159,22 @@ fn round_positions(
     let seat_position = |place: usize| {
         let debater = log.debaters.get(place)?;
         let (position, is_unsorted) = named.get(place)?.clone();
-        let before = before.and_then(|before| before.of(&debater.seat.id));
+        let (before_all, before) = (before, before.and_then(|before| before.of(&debater.seat.id)));
         let stated = log.argument(number, place).map(|argument| argument.confidence);
         let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
         // A minor update is no change of mind, even if the moderator now counts it as another position.
         let is_renamed = before.is_some_and(|before| before.position != position);
         let is_revised = is_revised(log, place, number);
         let is_changed = is_revised && (gives_up(log, place, number) || !is_renamed);
+        // Who joins a position that another debater held before does so in words of its own.
+        let is_anothers =
+            before_all.is_some_and(|before| before.stands.iter().any(|held| held.position == position));
         let statement = sorting.group_of(place).and_then(|group| group.statement.as_ref());
         let reworded = statement.filter(|statement| is_revised && !is_renamed && **statement != position);
         Some(SeatPosition {
             seat: debater.seat.id.clone(),
             label: Some(debater.label.clone()),
+            words: (is_renamed && is_anothers).then(|| log.position(place, number).to_owned()),
             reworded: reworded.cloned(),
             is_unsorted,
             confidence: stated.or(before.and_then(|before| before.confidence)),

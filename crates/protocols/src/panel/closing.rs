@@ -103,9 +103,11 @@ fn position_fate(
         PanelDecision::NoMajority => "there is no majority that could adopt it".to_owned(),
         PanelDecision::None => "there is no verdict that could adopt it".to_owned(),
     };
-    let score = match (last - first).abs() > TOLERANCE {
-        true => format!("its score went from {} to {}", figure(first), figure(last)),
-        false => format!("its score stayed at {}", figure(first)),
+    let later = changes.iter().filter_map(|round| log.score(place, round.number));
+    let scores: Vec<String> = std::iter::once(first).chain(later).map(figure).collect();
+    let score = match changes.is_empty() {
+        true => format!("its score stayed at {}", figure(first)),
+        false => format!("its score went from {}", scores.join(" to ")),
     };
     let mut reason = vec![format!("{where_it_stands}; {score}.")];
     reason.extend(changes.iter().map(|round| {

@@ -243,12 +243,18 @@ pub struct PointStands {
 }
 
 impl PointStands {
-    /// What the judges say of a point with these ids.
+    /// What the judges say of a point with these ids. Whoever raised one of them is heard on that one only: another judge may have put the
+    /// same point in a way that it rejects.
     pub(super) fn of(log: &PanelLog<'_>, ids: &[&str]) -> Self {
-        let raisers: Vec<usize> = ids.iter().flat_map(|id| log.raisers_of(id)).copied().collect();
         let of = |is_raiser: bool, accepts: bool| {
-            let places = log.places().into_iter().filter(|place| raisers.contains(place) == is_raiser);
-            log.ids(&places.filter(|place| log.accepts(*place, ids) == Some(accepts)).collect::<Vec<_>>())
+            let mut places = log.places();
+            places.retain(|place| {
+                let is_own = |id: &&str| log.raisers_of(id).contains(place);
+                let own: Vec<&str> = ids.iter().copied().filter(is_own).collect();
+                let heard_on = if own.is_empty() { ids } else { &own };
+                own.is_empty() != is_raiser && log.accepts(*place, heard_on) == Some(accepts)
+            });
+            log.ids(&places)
         };
         Self { accepted_by: of(false, true), rejected_by: of(false, false), given_up_by: of(true, false) }
     }

@@ -63,7 +63,8 @@ pub(crate) fn seat_moves<'a>(source: &ReportSource<'a>) -> Vec<SeatMoves<'a>> {
             let did = match flip {
                 Some(flip) => change_verb(source, flip),
                 None if source.is_scored() => continue,
-                None if revised.contains(&round.round) => "revised the text and kept the position",
+                None if revised.contains(&round.round) && history.are_texts => "revised the text",
+                None if revised.contains(&round.round) => "revised the position and kept the vote",
                 // The seat does not call it a change.
                 None if history.are_texts && is_other => "was counted with another position",
                 None => continue,

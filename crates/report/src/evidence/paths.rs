@@ -124,7 +124,7 @@ pub(crate) struct PathMarks {
     pub(crate) bare: &'static str,
     /// A position that nobody compared with the others.
     pub(crate) unsorted: &'static str,
-    /// A position in other words, where they are shown.
+    /// A position in words of its holder, where they are shown.
     pub(crate) reworded: Option<&'static str>,
 }
 
@@ -142,7 +142,7 @@ impl PathMarks {
             is_bare.then(|| format!("{} changed, {nothing}", self.bare)),
             self.reworded
                 .filter(|_| any(|step| step.is_reworded))
-                .map(|mark| format!("{mark} in other words")),
+                .map(|mark| format!("{mark} in the words of its holder")),
             any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
