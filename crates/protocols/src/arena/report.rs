@@ -625,14 +625,7 @@ fn agreement_group(check: &ArenaAgreement) -> ReportBlock {
 fn check_rows(checks: &[ConvergenceCheck]) -> Vec<Vec<String>> {
     let has_embedding = checks.iter().any(|check| check.embedding.is_some());
     let known = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), score);
-    let mut head = vec![
-        "Round",
-        "Score",
-        "Converged",
-        "Conflicts declared with these versions",
-        "Stability",
-        "Sorted by",
-    ];
+    let mut head = vec!["Round", "Score", "Converged", "Conflicts that count", "Stability", "Sorted by"];
     head.extend(has_embedding.then_some("By embeddings"));
     let mut rows = table_head(&head);
     for check in checks {

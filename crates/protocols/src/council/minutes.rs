@@ -330,7 +330,7 @@ fn check_results(log: &CouncilLog<'_>) -> [CheckResult; 14] {
         (Challenge, [held, begun], ["round", "in the log"]),
         (Respond, [heard, rounds], ["round", "over, with answers from everybody"]),
         (Challenge, [enough, examined], ["given cross-examination", QUOTED]),
-        (phase_of(points), [argued, points], ["unchallenged point that enough share", "argued against"]),
+        (phase_of(points), [argued, points], ["widely shared and unchallenged point", "argued against"]),
         (Respond, [with_reason, changes().count()], ["position change", "with a reason"]),
         (phase_of(stalled), [reframed, stalled], ["stale round", "with a reframing question"]),
         (Intervene, [restrained, held], ["round", "with at most 3 interventions"]),

@@ -266,7 +266,7 @@ fn first_positions_are_adopted_refuted_or_dissent() {
         "moved by 0.5, not at all, by 2.5"
     );
     assert!(outcome.positions[2].reason.contains(
-        "its score went from 2.0 to 4.5. In round 2: [A2] is right about line 3. In round 3: gives no reason."
+        "its score went from 2.0 to 3.0 to 4.5. In round 2: [A2] is right about line 3. In round 3: gives no reason."
     ));
     assert!(outcome.dissent.is_empty());
 
@@ -288,7 +288,7 @@ fn a_judge_who_moved_but_stays_in_the_minority_dissents() {
     assert_eq!((&dissent["judge_id"], &dissent["score"]), (&json!("judge-3"), &json!(2.5)));
     assert_eq!(dissent["position"], "In the end 2.5.");
     let reason = dissent["reason"].as_str().unwrap();
-    let moved = "the majority's score is 4.1; its score went from 1.0 to 2.5. In round 2: [A2] is right about line 3.";
+    let moved = "the majority's score is 4.1; its score went from 1.0 to 1.8 to 2.5. In round 2: [A2] is right about line 3.";
     assert!(reason.starts_with(moved), "{reason}");
     assert!(outcome.positions[2].position.contains("I give it 1."));
     let kept = scored(&[], &[&[4.0], &[4.2], &[3.0]]);

@@ -35,7 +35,7 @@ fn the_decision_is_adopted_and_dissent_has_its_own_reason() {
     assert_eq!(third, Fate::Minority);
     assert!(
         reason
-            .starts_with("held to the end; it is not the decision; 1 of 3 votes; its author voted for it: "),
+            .starts_with("held to the end; its author's last proposal is not the decision; 1 of 3 votes for it; its author voted for it: "),
         "{reason}"
     );
     assert!(reason.ends_with(": agent-3 finds it the best"), "{reason}");
@@ -79,11 +79,16 @@ fn an_outvoted_agent_that_was_convinced_gave_its_first_position_up() {
     let outcome = debate.outcome.as_ref().unwrap();
     let (fate, reason) = fate(outcome, "agent-2");
     assert_eq!(fate, Fate::Refuted);
-    let revised = "revised by its author in round 3; its author changed it in round 3, citing [Q";
+    let revised = "revised by its author in round 3, citing [Q";
     assert!(reason.starts_with(revised), "{reason}");
     let entry = outcome.dissent.iter().find(|entry| entry["seat"] == "agent-2").unwrap();
     assert_eq!(entry["position"], "Rent machines by the hour instead.");
-    assert!(reason.contains("; it is not the decision; 1 of 3 votes; its author voted for it"), "{reason}");
+    assert!(
+        reason.contains(
+            "; its author's last proposal is not the decision; 1 of 3 votes for it; its author voted for it"
+        ),
+        "{reason}"
+    );
     assert_eq!(entry["reason"], json!(reason));
     let view = Arena.view(&debate).unwrap();
     let check =
@@ -99,7 +104,9 @@ fn a_revised_winner_did_not_give_its_first_position_up() {
         let (fate, reason) = fate(&outcome, "agent-2");
         assert_eq!(fate, Fate::Adopted);
         assert!(
-            reason.starts_with("revised by its author in round 3; it is the decision, by the vote; "),
+            reason.starts_with(
+                "revised by its author in round 3; its author's last proposal is the decision, by the vote; "
+            ),
             "{reason}"
         );
         assert!(outcome.dissent.iter().all(|held| held["seat"] != "agent-2"));

@@ -240,7 +240,7 @@ fn a_good_debate_meets_every_metric_of_the_seed() {
     let steelman = checked(&debate, "Skipping moderator");
     assert_eq!(
         (steelman.shown_by, steelman.note.as_str()),
-        (intervene, "1 of 1 unchallenged point argued against")
+        (intervene, "1 of 1 widely shared and unchallenged point argued against")
     );
     let all: Vec<u32> = debate.turns_of("respond").flat_map(|turn| &turn.asks).map(|ask| ask.id).collect();
     assert_eq!(all.len(), 8);
