@@ -153,23 +153,24 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       The federal parliament and government sit there since 1848.
 
     What the debate did
-      One of four debaters changed its mind in round 1, with a verified quote,
-      joining most of the others. A plain vote on the first positions would have
-      given the same position. Nobody revised anything in round 2; stopping after
-      round 1 would have left the same positions with 5 fewer calls. How independent
-      the debaters are is not known yet; all four share a model with another seat.
+      Debater D changed position in round 1. A plain vote on the first positions
+      gives that of Debater B, Debater C and Debater A; the answer states the same
+      position. Nobody revised anything in round 2. How independent the debaters are
+      is not known; Debater D and Debater C share the model script/one.yaml; Debater
+      B and Debater A share the model script/two.yaml.
 
                  start    R1       R2
       Debater D  Zurich.  Bern.*   Bern.
       Debater B  Bern.    Bern.    Bern.
       Debater C  Bern.    Bern.    Bern.
       Debater A  Bern.    Bern.    Bern.
-      * changed, citing a point or evidence
-      • Debater D: changed in round 1, citing [B0] of Debater B: "Parliament and
-        government sit there"
+      * changed, naming a point or evidence
+      • Debater D: changed position in round 1, naming [B0] of Debater B:
+        "Parliament and government sit there"
 
     How it was decided
-      The first two answers differ, so they debated. The debate decided.
+      Decided by: the debate
+      Clerk: script/one.yaml
 
     Dissent
       No dissent: every first-round position was adopted or given up.
@@ -182,19 +183,18 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       Step     Why                              Calls  Tokens  US dollars  Ended
       Two      two different models are the     3      0       $0.00       differ
       answers  fewest that can disagree
-      Debate   the two answers differ, as the   13     0       $0.00       converged
-               clerk sums them up: Zurich.
-               Bern.
+      Debate   the two answers differ:          13     0       $0.00       converged
+               "Zurich." and "Bern."
 
     First answers
       • Debater D (answerer-1): Zurich
-        confidence 0.70
+        Confidence 0.70. It is the largest city.
       • Debater B (answerer-2): Bern
-        confidence 0.90
+        Confidence 0.90. Parliament and government sit there.
       • Debater C (debater-3): Bern
-        confidence 0.80
+        Confidence 0.80. The federal parliament sits there.
       • Debater A (debater-4): Bern
-        confidence 0.80
+        Confidence 0.80. So it is.
 
     Seats
       Debater A: debater-4, script/two.yaml
@@ -208,8 +208,6 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
       judge-2: script/two.yaml
       judge-3: script/one.yaml
       Rapporteur: script/one.yaml
-      The model of Debater D and Debater C also plays moderator, chair, clerk, two
-      judges and rapporteur.
 
     Cost
       16 calls, 0 tokens in, 0 out, $0.00

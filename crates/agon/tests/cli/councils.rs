@@ -37,10 +37,6 @@ fn a_round_summary_as_the_round_ends() {
                 days off, team by                                     HIGH
                 team, the one that
                 releases last.
-    Provisional Votes
-    • PROCEED: Innovator
-    • PROCEED WITH CONDITIONS: Visionary, Pragmatist
-    • RECONSIDER: Critic
     Key Exchanges
     • Critic → Pragmatist [C16]: What happens in the week in which one of them
       is ill? — agree: A third name on the rota: the Visionary.
@@ -50,9 +46,8 @@ fn a_round_summary_as_the_round_ends() {
     • Pragmatist: A rota of three survives an illness.
     Emerging Consensus
     • A trial comes before any decision (Visionary, Pragmatist, Innovator;
-      Critic was asked to argue the case against)
+      challenged in [C20])
     Persistent Disagreements
-    • Innovator → Critic [C11]: What would a pilot of one team risk?
     • Innovator → Critic [C19]: What is the smallest pilot that you would
       accept?
     Debate complete. 2 rounds of cross-examination finished.
@@ -68,8 +63,8 @@ fn a_round_summary_as_the_round_ends() {
       rota of two.
     Key Results
     • Consensus areas: 1
-    • Persistent disagreements: 2
-    • Position changes: 5 (changed votes: 4)
+    • Persistent disagreements: 1
+    • Position changes: 5
     NEXT: Phase 4 - Verdict
     • Synthesizing all debate evidence into a structured verdict.
     ");
@@ -83,44 +78,41 @@ fn checks_over_a_log() {
     let said = home.agon(&["show", "last", "--check"]);
     assert_eq!(said.status, Some(0), "{said:?}");
     assert_snapshot!(said.out, @"
-    met       All rounds completed (no rounds skipped): 2 of 2 rounds are over
-              (lines 31, 57 of the log)
-    met       Each councillor challenged 2+ specific points per round: 16 challenges
-              in 2 rounds (lines 16, 17, 18, 19, 42, 43, 44, 45 of the log)
-    met       Peer exchange occurred between councillors (standard mode): 4
-              messages, 4 of them answered (lines 25, 26, 27, 28, 51, 52, 53, 54 of
-              the log)
-    met       Position evolution tracked across all rounds: 4 councillors after 2 of
-              2 rounds, 5 new positions, 4 changed votes (lines 25, 26, 27, 28, 51,
-              52, 53, 54 of the log)
+    met       All rounds completed (no rounds skipped): 2 of 2 rounds over (lines
+              31, 57 of the log)
+    met       Each councillor challenged 2+ specific points per round: 8 of 8
+              cross-examinations with at least 2 quoted claims (lines 16, 17, 18,
+              19, 42, 43, 44, 45 of the log)
+    met       Peer exchange occurred between councillors (standard mode): 1 of 1
+              standard debate held with an answered message (lines 25, 26, 27, 28,
+              51, 52, 53, 54 of the log)
+    met       Position evolution tracked across all rounds: 2 of 2 rounds with
+              everybody's position (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
     met       Moderator intervened when groupthink, evasion, or stalemate detected:
-              2 of 2 findings that call for an intervention got one (lines 35, 36 of
-              the log)
-    met       New insights emerged in each round (not just repetition): a change or
-              a new argument in each of 2 rounds (lines 31, 57 of the log)
-    met       Debate log accumulated across all rounds: 2 of 2 rounds are in the
-              log, 20 challenges with a fate each (lines 16, 17, 18, 19, 42, 43, 44,
-              45 of the log)
-    met       Avoided: Cutting rounds short before all councillors respond:
-              everybody responded in every round (lines 25, 26, 27, 28, 51, 52, 53,
-              54 of the log)
+              2 of 2 findings with an intervention (lines 35, 36 of the log)
+    met       New insights emerged in each round (not just repetition): 2 of 2
+              rounds with a change or a new argument (lines 31, 57 of the log)
+    met       Debate log accumulated across all rounds: 2 of 2 rounds in the log
+              (lines 16, 17, 18, 19, 42, 43, 44, 45 of the log)
+    met       Avoided: Cutting rounds short before all councillors respond: 2 of 2
+              rounds over, with answers from everybody (lines 25, 26, 27, 28, 51,
+              52, 53, 54 of the log)
     met       Avoided: Not enforcing the 2-challenge minimum per councillor per
-              round: everybody who took part made at least 2 in every round (lines
-              16, 17, 18, 19, 42, 43, 44, 45 of the log)
+              round: 8 of 8 given cross-examinations with at least 2 quoted claims
+              (lines 16, 17, 18, 19, 42, 43, 44, 45 of the log)
     met       Avoided: Skipping moderator intervention when groupthink is detected:
-              1 of 1 unchallenged point shared by more than half, argued against
-              (lines 35, 36 of the log)
-    met       Avoided: Not tracking position changes across rounds: 5 of 5 changes
-              with a reason (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
+              1 of 1 unchallenged point argued against (lines 35, 36 of the log)
+    met       Avoided: Not tracking position changes across rounds: 5 of 5 position
+              changes with a reason (lines 25, 26, 27, 28, 51, 52, 53, 54 of the
+              log)
     -         Avoided: Letting councillors repeat arguments without new substance:
-              no round stalled (lines 31, 57 of the log)
+              no stale round (lines 31, 57 of the log)
     met       Avoided: Over-intervening and dominating the debate (moderator should
-              facilitate, not lead): at most 2 interventions in a round, of 3 (lines
-              35, 36 of the log)
+              facilitate, not lead): 2 of 2 rounds with at most 3 interventions
+              (lines 35, 36 of the log)
     met       Avoided: In standard mode: not encouraging/allowing peer exchange: 4
-              messages written, 0 over the limit, 0 not delivered; none in round 1
-              from Critic, Innovator; none in round 2 from Pragmatist, Innovator
-              (lines 25, 26, 27, 28, 51, 52, 53, 54 of the log)
+              of 4 messages delivered (lines 25, 26, 27, 28, 51, 52, 53, 54 of the
+              log)
     ");
     let checks = home.agon(&["show", "last", "--check", "--json"]).json();
     let log: Vec<Value> = home.agon(&["export", "last", "--format", "json"]).json()["log"]

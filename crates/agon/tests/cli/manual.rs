@@ -130,8 +130,7 @@ fn agon_demo_shows_each_kind_of_debate() {
                         in AGON_HOME or in the data folder]
 
     On a terminal there is a pause before the next demo, and a key skips it. The debates are stored, so
-    `agon list` shows
-    them, but ratings and knowledge are left alone.
+    `agon list` shows them, but ratings and knowledge are left alone.
     Exit status: 0 if every demo came to its end, whatever its verdict.
     "#);
     let said = Home::new().agon(&["demo", "poll"]).ok();
@@ -297,8 +296,8 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
     assert_snapshot!(Home::new().agon(&args).ok().shown(), @r#"
     Tabs or spaces?
-    The debaters do not agree: they hold 2 positions, 2 to 1; the chair adopts that
-    of Debater A and Debater B. The debate converged after 2 rounds.
+    The debaters do not agree: they hold 2 positions. The debate converged after 2
+    rounds.
     deep · 3 debaters · 2 rounds · 0.0 s
 
     Answer
@@ -309,24 +308,23 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       time.
 
     What the debate did
-      One of three debaters changed its mind in round 2, with a verified quote.
-      Debater C (round 2) revised its position without giving it up. No two of the
-      first positions were the same, so a plain vote on them would have been tied.
-      In the end two of three debaters held "A formatter decides", and that is the
-      answer. Nobody revised anything in round 1. How independent the debaters are
-      is not known yet; all three use the same model.
+      Debater B changed position in round 2. Debater C revised the text and kept the
+      position in round 2. A plain vote on the first positions is tied; the answer
+      states one of the tied positions. Nobody revised anything in round 1. How
+      independent the debaters are is not known; Debater C, Debater B and Debater A
+      share the model script/tabs.yaml.
 
                  start  R1     R2
       Debater C  #1     #1     #1'
       Debater B  #2     #2     #3*
       Debater A  #3     #3     #3
       #1   Tabs.
-      #1'  Tabs to indent. (as revised by Debater C)
+      #1'  Tabs to indent. (Debater C)
       #2   Spaces.
       #3   A formatter decides.
-      * changed, citing a point or evidence; ' put in new words
-      • Debater B: changed in round 2, citing [A0] of Debater A: "Let a formatter
-        decide"
+      * changed, naming a point or evidence; ' in other words
+      • Debater B: changed position in round 2, naming [A0] of Debater A: "Let a
+        formatter decide"
 
     Strongest points of each last argument
       • Debater A: One of the others has come round
@@ -336,13 +334,10 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     What was contested
       • Whether tabs are easier to read
 
-    What they share, by the moderator
-      Let a formatter decide.
-
     Dissent
       • Debater C (debater-1): Tabs to indent, spaces to align.
-        Rejected by the chair: A formatter may write spaces. The first point of its
-        last argument: Alignment needs spaces
+        Rejected by the chair: A formatter may write spaces. Its holder's reason:
+        Alignment needs spaces
 
     Warnings
       • Round 2: the moderator scores the agreement 0.90, but the debaters hold 2
@@ -361,15 +356,12 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       2      B        concede          major revision  0.80
       2      C        partial concede  minor update    0.70
 
-    Left unanswered
-      • [X1] Debater B to Debater C: Nobody sets the width
-        Debater C did not answer it.
-      • [X2] Debater C to Debater B: A width for all suits nobody
-        Debater B did not answer it, and gave up its position in round 2.
-
     Seats
-      All seats: script/tabs.yaml
-      Debater A is debater-3, Debater B is debater-2, Debater C is debater-1.
+      Debater A: debater-3, script/tabs.yaml
+      Debater B: debater-2, script/tabs.yaml
+      Debater C: debater-1, script/tabs.yaml
+      Moderator: script/tabs.yaml
+      Chair: script/tabs.yaml
 
     Cost
       12 calls, 0 tokens in, 0 out, $0.00

@@ -41,7 +41,7 @@ fn a_review_in_two_rounds() {
 
     Verdict
       FAIL
-      Both judges fail it.
+      judge-1 and judge-2 say FAIL. One FAIL is enough.
 
     Findings
       Critical
@@ -56,44 +56,44 @@ fn a_review_in_two_rounds() {
 
       Minor
         • F2 (dropped): No docstring
-          auth.py:4. Found by judge-1. judge-1 dropped F2 in round 2: The name says
+          auth.py:4. Found by judge-1. judge-1 dropped it in round 2: The name says
           it.
+
+    The judges
+      Judge                  Provider  R1    R2    Confidence      Counts
+      judge-1 (correctness)  script    FAIL  FAIL  HIGH            FAIL (R2)
+      judge-2 (risk)         script    WARN  FAIL  MEDIUM -> HIGH  FAIL (R2)
+      • judge-1: Still an injection
+      • judge-2: The injection is worse than the secret
+        WARN to FAIL, code location: auth.py:5 “return db.execute(f"SELECT * FROM
+        users WHERE name = '{user}'")”
 
     Recommendations
       • judge-1: Bind the parameter
       • judge-2: Bind the parameter, move the secret
 
     What the debate did
-      One of two judges changed its mind in round 2, from WARN to FAIL, with a
-      verified quote. The two first positions were different, so a plain vote on
-      them would have been tied, but by the protocol's own rule the verdict would
-      have been the same. How independent the judges are is not known yet; both use
-      the same model.
+      judge-2 changed from WARN to FAIL in round 2, naming auth.py:5. A plain vote
+      on the first positions is tied between FAIL and WARN; the verdict is FAIL. By
+      the protocol's own rule the first positions give FAIL. How independent the
+      judges are is not known; judge-1 and judge-2 share the model
+      script/review.yaml.
 
                R1     R2
       judge-1  FAIL   FAIL
       judge-2  WARN   FAIL*
-      * changed, citing a point or evidence
-
-    The judges
-      Judge    Perspective  Vendor  R1    R2    Confidence      Counts
-      judge-1  correctness  script  FAIL  FAIL  HIGH            FAIL (R2)
-      judge-2  risk         script  WARN  FAIL  MEDIUM -> HIGH  FAIL (R2)
-      The verdicts differed in round 1. They are the same now.
-      • judge-1: Still an injection
-      • judge-2: The injection is worse than the secret
-        WARN to FAIL. Its evidence (code location): auth.py:5 “return
-        db.execute(f"SELECT * FROM users WHERE name = '{user}'")”
+      * changed, naming a point or evidence
 
     Dissent
       No dissent: every first-round position was adopted or given up.
 
     Warnings
-      • Convergence: the judges differed in round 1 and all agree after round 2:
-        check what moved them
+      • Convergence: the verdicts of round 1 differed, and all of round 2 are FAIL:
+        check what moved the judges
 
     Seats
-      All seats: script/review.yaml
+      judge-1: script/review.yaml
+      judge-2: script/review.yaml
 
     Cost
       4 calls, 0 tokens in, 0 out, $0.00
@@ -156,8 +156,8 @@ fn formats_for_a_pipeline() {
     ::error file=auth.py,line=5,title=agon%3A critical%2C injection::SQL injection through the user name%0ARecommendation: Bind the parameter%0ARaised or accepted by judge-1, judge-2.
     ::warning file=auth.py,line=2,title=agon%3A significant%2C secrets::The secret key is hard-coded%0ARaised or accepted by judge-1, judge-2.
     ::notice file=auth.py,line=4,title=agon%3A minor%2C dropped in round 2::No docstring%0ARaised or accepted by judge-1.%0ADropped in round 2 by judge-1.
-    ::error title=agon review auth%3A FAIL::FAIL: Both judges fail it.%0Aconvergence: the judges differed in round 1 and all agree after round 2: check what moved them%0A2/2 R1, 2/2 R2, fidelity full
-    agon review auth: FAIL: Both judges fail it.
+    ::error title=agon review auth%3A FAIL::FAIL: judge-1 and judge-2 say FAIL. One FAIL is enough.%0Aconvergence: the verdicts of round 1 differed, and all of round 2 are FAIL: check what moved the judges%0A2/2 R1, 2/2 R2, fidelity full
+    agon review auth: FAIL: judge-1 and judge-2 say FAIL. One FAIL is enough.
     - judge-1 (script/review.yaml): FAIL: Still an injection
     - judge-2 (script/review.yaml): FAIL: The injection is worse than the secret
     Replies: 2/2 R1, 2/2 R2, fidelity full
@@ -332,7 +332,7 @@ fn a_late_second_round_is_discarded() {
         let document = said.json();
         let judge = &document["verdict"]["judges"][0];
         assert_eq!((&judge["used"], &judge["r2"]), (&"r1".into(), &Value::Null), "{said:?}");
-        assert!(judge["note"].as_str().unwrap().contains("no R2 within 0.3 s"), "{judge}");
+        assert!(judge["note"].as_str().unwrap().contains("no R2 (timed out)"), "{judge}");
         assert_eq!(document["verdict"]["footer"], "2/2 R1, 1/2 R2, fidelity degraded");
         assert_eq!(document["absences"][0]["why"], "timed_out");
     };

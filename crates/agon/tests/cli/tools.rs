@@ -73,7 +73,7 @@ fn what_a_seat_asks_for_is_looked_up_shared_cited_and_never_looked_up_twice() {
         "style.md, lines 1 to 2 of 2",
         "what the house does",
         "is outside the folder",
-        "with a verified quote of a source",
+        "**Named**: [E1]",
     ] {
         assert!(report.contains(words), "{words}: {report}");
     }
