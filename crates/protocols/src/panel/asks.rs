@@ -11,7 +11,7 @@ use agon_core::{Corrupt, Prompt, Seat, Step};
 use serde_json::{Map, Value, json};
 
 use super::consensus::{FindingState, PanelDecision};
-use super::disputes::{DisputeTopic, PanelDispute};
+use super::disputes::{DisputeEntry, DisputeTopic, PanelDispute};
 use super::findings::CriticalFindingRecord;
 use super::follow_up::PanelFollowUp;
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
@@ -248,6 +248,7 @@ impl<'a> PanelAsks<'a> {
     }
 
     fn dispute(&self, round: &PanelRound, dispute: &PanelDispute) -> String {
+        let last = dispute.last_entries();
         match &dispute.topic {
             DisputeTopic::Dimension(at) => {
                 let score = |place: usize| round.standings.get(place)?.dimensions.get(*at).copied();
@@ -256,9 +257,9 @@ impl<'a> PanelAsks<'a> {
                 let (key, scores, range) = (&dispute.text, self.by_judge(score), figure(range));
                 format!("`{key}`: {scores}. They are {range} apart; consensus needs {most} or less.")
             }
-            DisputeTopic::Finding(at) => {
-                let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
-                let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+            DisputeTopic::Finding(_) => {
+                let id = dispute.about(self.log).unwrap_or_default();
+                let mut places: Vec<usize> = last.iter().map(|entry| entry.place).collect();
                 places.dedup();
                 let more = match self.log.ids(&places).join(", ") {
                     by if by.is_empty() => by,
@@ -267,10 +268,10 @@ impl<'a> PanelAsks<'a> {
                 format!("Whether [{id}] is critical.{more}")
             }
             DisputeTopic::Point(_) => {
-                let topics = dispute
-                    .last_entries()
-                    .into_iter()
-                    .map(|entry| format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic));
+                let topic = |entry: &&DisputeEntry| {
+                    format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic)
+                };
+                let topics = last.iter().map(topic);
                 let topics = self.quoted.quote(&dispute.id, &topics.collect::<Vec<_>>().join("\n"));
                 format!("An unresolved point. More on it above, under [{}]:\n{topics}", dispute.id)
             }

@@ -34,8 +34,6 @@ pub(super) struct ConsensusCheck {
     pub(super) range: f64,
     /// The range of the scores of each dimension, in the rubric's order.
     pub(super) dimensions: Vec<f64>,
-    /// Whether the scores alone would be consensus.
-    pub(super) scores_agree: bool,
     /// How many critical findings are disputed.
     pub(super) disputed: usize,
     /// Whether that is consensus.
@@ -63,7 +61,7 @@ impl ConsensusCheck {
         let scores_agree = standings.len() > 1
             && range <= consensus_range + TOLERANCE
             && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
-        Self { range, dimensions, scores_agree, disputed, reached: scores_agree && disputed == 0 }
+        Self { range, dimensions, disputed, reached: scores_agree && disputed == 0 }
     }
 }
 
@@ -210,9 +208,9 @@ impl PanelDecision {
 }
 
 /// The seed's kinds of verdict, and the one for a tie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum VerdictKind {
+pub(super) enum VerdictKind {
     Consensus,
     Majority,
     NoMajority,

@@ -8,7 +8,7 @@ use super::PanelPhase;
 use super::consensus::{FindingState, TOLERANCE, holders};
 use super::findings::{FindingStand, declared_groups, group_stand};
 use super::log::{PanelJudge, PanelLog, PanelRound};
-use super::replies::set;
+use super::replies::{OpenDispute, set};
 use crate::quotes::is_same_text;
 
 /// What a dispute is about.
@@ -100,6 +100,15 @@ impl PanelDispute {
             last_words: vec![0; log.judges.len()],
             given_up: Vec::new(),
             open_after: Vec::new(),
+        }
+    }
+
+    /// The dimension, or the id of the finding or point, that it is about.
+    pub(super) fn about<'s>(&'s self, log: &'s PanelLog<'_>) -> Option<&'s str> {
+        match &self.topic {
+            DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place),
+            DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.as_str()),
+            DisputeTopic::Point(id) => id.as_deref(),
         }
     }
 
@@ -343,14 +352,26 @@ fn find_or_open(
     })
 }
 
-/// What a judge leaves unresolved in a phase.
+/// What a judge leaves unresolved in a phase, whatever the seed calls it there.
 fn entries(judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<DisputeEntry> {
-    let round = phase.round();
+    let entry = |topic: &str, view: &str, open: &OpenDispute| DisputeEntry {
+        round: phase.round(),
+        place,
+        topic: topic.trim().to_owned(),
+        view: view.trim().to_owned(),
+        opposing_view: open.opposing_view.trim().to_owned(),
+        stakes: open.stakes.trim().to_owned(),
+        needs_attention: open.user_attention_needed,
+        with_judge: open.with_judge.clone(),
+        about: open.about.clone(),
+    };
     let second = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
     let third = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
     match phase {
-        PanelPhase::Rebuttal => second.map(|left| left.entry(round, place)).collect(),
-        PanelPhase::Final => third.map(|left| left.entry(round, place)).collect(),
+        PanelPhase::Rebuttal => second.map(|left| entry(&left.topic, &left.my_view, &left.dispute)).collect(),
+        PanelPhase::Final => {
+            third.map(|left| entry(&left.issue, &left.my_final_view, &left.dispute)).collect()
+        }
         PanelPhase::Position | PanelPhase::Summary => Vec::new(),
     }
 }
@@ -428,17 +449,12 @@ pub(super) fn listed<'a>(log: &'a PanelLog<'_>) -> Vec<&'a PanelDispute> {
 
 /// A dispute as the verdict shows it.
 pub(super) fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> Value {
-    let about = match &dispute.topic {
-        DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place),
-        DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.as_str()),
-        DisputeTopic::Point(claim) => claim.as_deref(),
-    };
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
     let stakes = dispute.last_entries().into_iter().map(|entry| &entry.stakes);
     let mut record = json!({
         "dispute_id": dispute.id,
         "topic": dispute.text,
-        "about": about,
+        "about": dispute.about(log),
         "state": if dispute.is_open() { "open" } else { "resolved" },
         "open_after_rounds": rounds.map(|(round, _)| round.number).collect::<Vec<_>>(),
         "raised_by": log.ids(&dispute.first_raisers()),

@@ -5,9 +5,10 @@ use agon_core::{ReportItem, ReportSection};
 
 use super::consensus::FindingState;
 use super::findings::{CriticalFindingRecord, FindingPositionRecord};
-use super::report::{PanelReport, section};
+use super::report::PanelReport;
 use super::verdict::PanelFinding;
 use super::wire_name;
+use crate::report_sections::list_section;
 
 impl PanelReport<'_> {
     /// Those that all judges hold first, withdrawn ones last.
@@ -17,14 +18,14 @@ impl PanelReport<'_> {
         let findings = states.iter().flat_map(|state| {
             self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
         });
-        section("Critical findings", findings.map(|finding| self.critical_item(finding)).collect())
+        list_section("Critical findings", findings.map(|finding| self.critical_item(finding)))
     }
 
     /// What judges say of an open finding stands in what needs attention.
     fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
         let mut ids: Vec<&str> = finding.ids().map(String::as_str).collect();
         let lesser = self.other_findings.iter().filter(|other| other.same_as.contains(&finding.finding_id));
-        ids.extend(lesser.flat_map(|other| &other.id).map(String::as_str));
+        ids.extend(lesser.map(|other| other.id.as_str()));
         let mut note = vec![self.state(finding)];
         note.extend(self.ground(&ids, (&finding.evidence, finding.unverified), &finding.fix));
         let is_settled = finding.state != FindingState::Disputed;
@@ -41,11 +42,11 @@ impl PanelReport<'_> {
     pub(super) fn other_findings(&self) -> Option<ReportSection> {
         let is_critical = |id: &String| self.log.findings.iter().any(|critical| critical.id == *id);
         let lesser = self.other_findings.iter().filter(|other| !other.same_as.iter().any(is_critical));
-        section("Other findings", lesser.map(|finding| self.other_item(finding)).collect())
+        list_section("Other findings", lesser.map(|finding| self.other_item(finding)))
     }
 
     fn other_item(&self, finding: &PanelFinding) -> ReportItem {
-        let ids: Vec<&str> = finding.id.iter().chain(&finding.same_as).map(String::as_str).collect();
+        let ids = finding.ids();
         let mut note: Vec<String> =
             finding.stands.words().map(|stand| sentence(&capitalized(&stand))).collect();
         note.extend(self.ground(&ids, (&finding.evidence, finding.unverified), &finding.fix));

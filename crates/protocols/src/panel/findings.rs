@@ -232,13 +232,14 @@ pub(super) fn group_stand(standing: &JudgeStanding, groups: &[usize], finding: u
 
 /// Who accepts, rejects or gave up a claim or a lesser finding in the end, by the last word of each judge.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct PointStands {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+#[serde(default)]
+pub(super) struct PointStands {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted_by: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected_by: Vec<String>,
     /// Those who raised it and do not hold it any more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given_up_by: Vec<String>,
 }
 
@@ -330,16 +331,11 @@ impl CriticalFindingRecord {
 
     /// Whether all who held it and do not any more say that it is real, but not critical.
     fn is_lowered(&self) -> bool {
-        let held_once = |judge: &str| {
-            let mut said = self.positions.iter().filter(|said| said.judge_id == judge);
-            self.raised_by.iter().any(|id| id == judge) || said.any(|said| said.position.is_held())
+        let held = self.positions.iter().filter(|said| said.position.is_held()).map(|said| &said.judge_id);
+        let is_lowered = |judge: &String| {
+            self.last_position(judge).is_some_and(|said| said.position == FindingHold::Lower)
         };
-        let mut last =
-            self.positions.iter().map(|said| said.judge_id.as_str()).filter(|judge| held_once(judge));
-        self.state == FindingState::Withdrawn
-            && last.all(|judge| {
-                self.last_position(judge).is_some_and(|said| said.position == FindingHold::Lower)
-            })
+        self.state == FindingState::Withdrawn && self.raised_by.iter().chain(held).all(is_lowered)
     }
 
     /// The same, with the judge's reason.
@@ -393,18 +389,14 @@ fn finding_record(
     let holders = consensus::holders(log.last_standings(), groups, first);
     // Where one of the texts verifies, its words speak for all.
     let shown = members.iter().find(|member| !member.is_unverified).copied().unwrap_or(finding);
+    let mut fixes = members.iter().map(|member| &member.fix);
     let mut record = CriticalFindingRecord {
         finding_id: finding.id.clone(),
         same_as: members.iter().skip(1).map(|member| member.id.clone()).collect(),
         finding: finding.finding.clone(),
         evidence: shown.evidence.clone(),
         unverified: shown.is_unverified,
-        fix: members
-            .iter()
-            .map(|member| &member.fix)
-            .find(|fix| !fix.is_empty())
-            .cloned()
-            .unwrap_or_default(),
+        fix: fixes.find(|fix| !fix.is_empty()).cloned().unwrap_or_default(),
         raised_by: log.ids(&raised_by),
         held_by: log.ids(&holders),
         state: FindingState::of(&holders, log.judges.len()),

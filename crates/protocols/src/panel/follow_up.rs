@@ -37,6 +37,9 @@ pub(super) struct AttentionItem {
     pub raised_by: Vec<String>,
     /// What each judge says.
     pub views: Vec<JudgeView>,
+    /// What shows scores is not for the rapporteur.
+    #[serde(skip)]
+    pub shows_scores: bool,
 }
 
 /// One judge's view of an item.
@@ -95,25 +98,20 @@ pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<AttentionItem> {
                     round.number
                 );
                 let said = if reason.is_empty() { "gives no reason" } else { reason };
-                moves.push(item(issue, Vec::new(), log.ids(&[place]), vec![view(log, place, said, None)]));
+                let item = item(issue, Vec::new(), log.ids(&[place]), vec![view(log, place, said, None)]);
+                moves.push(AttentionItem { shows_scores: true, ..item });
             }
         }
     }
     moves
 }
 
-/// Something that needs attention, before the rapporteur puts the same things together.
-struct OpenItem {
-    item: AttentionItem,
-    /// What shows scores is not for the rapporteur.
-    shows_scores: bool,
-}
-
 /// What follows from a decision. Much of it is looked at in several places, so it is made once.
 pub(super) struct PanelFollowUp<'a> {
     pub(super) log: &'a PanelLog<'a>,
     pub(super) decision: PanelDecision,
-    open: Vec<OpenItem>,
+    /// What needs attention, before the rapporteur puts the same things together.
+    open: Vec<AttentionItem>,
     /// What can be cited by an id.
     pub(super) citable: Vec<CitableText>,
     /// What the rapporteur wrote, as far as it verifies. Empty where it wrote nothing.
@@ -131,26 +129,20 @@ impl<'a> PanelFollowUp<'a> {
         follow_up
     }
 
-    fn open_items(&self) -> Vec<OpenItem> {
+    fn open_items(&self) -> Vec<AttentionItem> {
         let log = self.log;
-        let open = |item, shows_scores| OpenItem { item, shows_scores };
         let is_disputed = |finding: &&CriticalFindingRecord| finding.state == FindingState::Disputed;
-        let mut items: Vec<OpenItem> = log
-            .critical
-            .iter()
-            .filter(is_disputed)
-            .map(|finding| open(finding_item(log, finding), false))
-            .collect();
-        for dispute in log.disputes.iter().filter(|dispute| is_for_the_person(log, &self.decision, dispute)) {
-            let is_listed = matches!(dispute.topic, DisputeTopic::Finding(at) if log.critical_of(at).is_some_and(|finding| is_disputed(&finding)));
-            if !is_listed {
-                items.push(open(self.dispute_item(dispute), dispute.is_dimension()));
-            }
-        }
-        items.extend(attention_requests(log).into_iter().map(|item| open(item, false)));
-        items.extend(unexplained_moves(log).into_iter().map(|item| open(item, true)));
-        items.extend(scores_item(log, &self.decision).map(|item| open(item, true)));
-        for OpenItem { item, .. } in &mut items {
+        let findings = log.critical.iter().filter(is_disputed).map(|finding| finding_item(log, finding));
+        // What is said of an open finding stands with the finding.
+        let is_listed = |dispute: &PanelDispute| log.critical_about(dispute).filter(is_disputed).is_some();
+        let disputes = log.disputes.iter().filter(|dispute| is_for_the_person(log, &self.decision, dispute));
+        let disputes =
+            disputes.filter(|dispute| !is_listed(dispute)).map(|dispute| self.dispute_item(dispute));
+        let mut items: Vec<AttentionItem> = findings.chain(disputes).collect();
+        items.extend(attention_requests(log));
+        items.extend(unexplained_moves(log));
+        items.extend(scores_item(log, &self.decision));
+        for item in &mut items {
             let sides = self.decision.sides();
             let [majority_view, minority_view] =
                 sides.map(|side| side.and_then(|side| side_view(log, side, &item.views)));
@@ -162,7 +154,7 @@ impl<'a> PanelFollowUp<'a> {
 
     /// What the rapporteur may read of what is open.
     fn readable_items(&self) -> impl Iterator<Item = &AttentionItem> {
-        self.open.iter().filter(|open| !open.shows_scores).map(|open| &open.item)
+        self.open.iter().filter(|item| !item.shows_scores)
     }
 
     fn dispute_item(&self, dispute: &PanelDispute) -> AttentionItem {
@@ -196,13 +188,14 @@ impl<'a> PanelFollowUp<'a> {
         let ids = dispute.ids().cloned().collect();
         AttentionItem {
             stakes: stakes(log, dispute),
+            shows_scores: dispute.is_dimension(),
             ..item(issue, ids, log.ids(&dispute.first_raisers()), views)
         }
     }
 
     /// The seed's list, with the items that the rapporteur put together as one.
     pub(super) fn attention_items(&self) -> Vec<AttentionItem> {
-        let mut items: Vec<AttentionItem> = self.open.iter().map(|open| open.item.clone()).collect();
+        let mut items = self.open.clone();
         for merged in &self.summary.merged {
             let is_member = |item: &AttentionItem| item.ids.iter().any(|id| merged.ids.contains(id));
             let Some(at) = items.iter().position(is_member) else { continue };
@@ -218,15 +211,13 @@ impl<'a> PanelFollowUp<'a> {
         let mut groups: Vec<AdviceGroup<'_>> = Vec::new();
         for (place, judge) in self.log.judges.iter().enumerate() {
             for advice in judge.recommendations() {
-                let is_merged =
+                let is_member =
                     |merged: &&MergedItems| advice.id.as_ref().is_some_and(|id| merged.ids.contains(id));
-                let text = self.summary.merged.iter().find(is_merged).map(|merged| merged.text.as_str());
-                let same = groups.iter_mut().find(|(other, members)| match (text, *other) {
-                    (Some(text), Some(other)) => text == other,
-                    (None, None) => {
-                        members.iter().any(|(_, member)| is_same_text(&member.action, &advice.action))
-                    }
-                    _ => false,
+                let text = self.summary.merged.iter().find(is_member).map(|merged| merged.text.as_str());
+                let is_equal =
+                    |(_, other): &(usize, &JudgeRecommendation)| is_same_text(&other.action, &advice.action);
+                let same = groups.iter_mut().find(|(other, members)| {
+                    *other == text && (text.is_some() || members.iter().any(is_equal))
                 });
                 match same {
                     Some((_, members)) => members.push((place, advice)),
@@ -389,12 +380,8 @@ fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str
 }
 
 fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
-    let is_about = |dispute: &&PanelDispute| match dispute.topic {
-        DisputeTopic::Finding(at) => {
-            log.critical_of(at).is_some_and(|about| about.finding_id == finding.finding_id)
-        }
-        DisputeTopic::Dimension(_) | DisputeTopic::Point(_) => false,
-    };
+    let is_about =
+        |dispute: &&PanelDispute| log.critical_about(dispute).is_some_and(|about| about == finding);
     let dispute = log.disputes.iter().find(is_about);
     let views = log.judges.iter().enumerate().map(|(place, judge)| {
         let own = dispute.into_iter().flat_map(|dispute| dispute.last_entries());
@@ -486,7 +473,7 @@ fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<Attention
     let scores = log.last_scores(&log.places()).into_iter().enumerate();
     let views = scores.map(|(place, score)| view(log, place, &format!("score {}", figure(score)), None));
     let item = item("The overall score".to_owned(), Vec::new(), Vec::new(), views.collect());
-    Some(AttentionItem { majority_view, minority_view, stakes, ..item })
+    Some(AttentionItem { majority_view, minority_view, stakes, shows_scores: true, ..item })
 }
 
 fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
@@ -511,16 +498,17 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
         ids: members.iter().flat_map(|member| member.ids.clone()).collect(),
         raised_by,
         views: members.iter().flat_map(|member| member.views.clone()).collect(),
+        shows_scores: false,
     }
 }
 
 /// Recommendations that are one, with the rapporteur's text for them and the places of their judges.
 type AdviceGroup<'a> = (Option<&'a str>, Vec<(usize, &'a JudgeRecommendation)>);
 
-fn recommendation(
-    log: &PanelLog<'_>,
+fn recommendation<'a>(
+    log: &PanelLog<'a>,
     text: Option<&str>,
-    members: &[(usize, &JudgeRecommendation)],
+    members: &[(usize, &'a JudgeRecommendation)],
 ) -> Option<PanelRecommendation> {
     let (_, first) = members.first()?;
     let mut places: Vec<usize> = members.iter().map(|(place, _)| *place).collect();
@@ -539,9 +527,10 @@ fn recommendation(
     let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
         true => why.to_owned(),
         false => {
-            let reasons =
-                members.iter().filter_map(|(place, advice)| Some((log.judges.get(*place)?.id, advice)));
-            in_turn(reasons.map(|(judge, advice)| (judge, advice.rationale.trim()))).unwrap_or_default()
+            let reason = |(place, advice): &(usize, &'a JudgeRecommendation)| {
+                Some((log.judges.get(*place)?.id, advice.rationale.trim()))
+            };
+            in_turn(members.iter().filter_map(reason)).unwrap_or_default()
         }
     };
     Some(PanelRecommendation {
@@ -582,25 +571,18 @@ pub(super) fn check_summary(log: &PanelLog<'_>, value: &Value) -> Result<(), Rep
 
 /// What is wrong with items that were put together.
 fn merge_fault(ids: &[String], before: &[MergedItems], merged: &MergedItems) -> Option<String> {
-    let list = merged.ids.join(", ");
-    let is_advice = |id: &String| id.starts_with('R');
     let is_twice = |id: &String| {
         before.iter().any(|other| other.ids.contains(id))
             || merged.ids.iter().filter(|own| *own == id).count() > 1
     };
-    let advice = merged.ids.iter().filter(|id| is_advice(id)).count();
-    match () {
-        () if merged.ids.len() < 2 => Some(format!("`merged` [{list}] needs at least two ids.")),
-        () if merged.text.trim().is_empty() => Some(format!("`merged` [{list}] needs a text.")),
-        () if !merged.ids.iter().all(|id| ids.contains(id)) => {
-            Some(format!("`merged` [{list}] has an unknown id."))
-        }
-        () if merged.ids.iter().any(is_twice) => {
-            Some(format!("`merged` [{list}] has an id that is listed twice."))
-        }
-        () if advice != 0 && advice != merged.ids.len() => {
-            Some(format!("`merged` [{list}] puts a recommendation and an open item together."))
-        }
-        () => None,
-    }
+    let advice = merged.ids.iter().filter(|id| id.starts_with('R')).count();
+    let fault = match () {
+        () if merged.ids.len() < 2 => "needs at least two ids",
+        () if merged.text.trim().is_empty() => "needs a text",
+        () if !merged.ids.iter().all(|id| ids.contains(id)) => "has an unknown id",
+        () if merged.ids.iter().any(is_twice) => "has an id that is listed twice",
+        () if advice != 0 && advice != merged.ids.len() => "puts a recommendation and an open item together",
+        () => return None,
+    };
+    Some(format!("`merged` [{}] {fault}.", merged.ids.join(", ")))
 }

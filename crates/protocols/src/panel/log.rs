@@ -151,10 +151,10 @@ impl PanelJudge<'_> {
         let rejected = second().flat_map(|said| &said.disagreements);
         let rejected = rejected.map(|point| (&point.about, Some(point.with_judge.as_str())));
         let open = second().flat_map(|said| &said.unresolved_disputes);
-        let open = open.map(|left| (&left.about, left.with_judge.as_deref()));
+        let open = open.map(|left| &left.dispute);
         let last = third.flat_map(|said| &said.unresolved_disagreements);
-        let last = last.map(|left| (&left.about, left.with_judge.as_deref()));
-        let points = rejected.chain(open).chain(last);
+        let open = open.chain(last.map(|left| &left.dispute));
+        let points = rejected.chain(open.map(|open| (&open.about, open.with_judge.as_deref())));
         points.filter_map(|(about, with)| Some((about.as_deref()?, with))).collect()
     }
 
@@ -417,10 +417,15 @@ impl<'a> PanelLog<'a> {
         self.findings.iter().chain(&self.lesser).zip(self.same_findings.iter().copied())
     }
 
-    /// The record of the critical finding at a place, or of the one that is the same.
-    pub(super) fn critical_of(&self, place: usize) -> Option<&CriticalFindingRecord> {
-        let id = &self.findings.get(place)?.id;
+    /// The record of the critical finding with this id.
+    pub(super) fn critical_of(&self, id: &str) -> Option<&CriticalFindingRecord> {
         self.critical.iter().find(|record| record.ids().any(|other| other == id))
+    }
+
+    /// The record of the critical finding that a dispute is about.
+    pub(super) fn critical_about(&self, dispute: &PanelDispute) -> Option<&CriticalFindingRecord> {
+        let is_finding = matches!(dispute.topic, DisputeTopic::Finding(_));
+        self.critical_of(dispute.about(self).filter(|_| is_finding)?)
     }
 
     /// A finding by its id.

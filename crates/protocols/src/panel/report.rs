@@ -15,10 +15,11 @@ use super::disputes::{self, DisputeTopic, PanelDispute};
 use super::findings::{CriticalFindingRecord, FindingPositionRecord, evidence_lines};
 use super::follow_up::{AttentionItem, JudgeView, PanelFollowUp};
 use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::RebuttalStatement;
+use super::replies::set;
 use super::verdict::{self, PanelFinding, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure, wire_name};
 use crate::quotes::is_same_text;
+use crate::report_sections::{list_section, table_rows};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
@@ -150,11 +151,14 @@ impl PanelReport<'_> {
         format!("{go} ({word}){critical}")
     }
 
+    fn passes(&self, fail_on: PanelFailOn) -> bool {
+        closing::passes(&self.verdict, &self.follow_up.decision, fail_on)
+    }
+
     /// What the gate decided. Only the status decides it, not whether it is a GO.
     fn gate_sentence(&self, fail_on: PanelFailOn) -> String {
-        let (option, decision) = (wire_name(fail_on), &self.follow_up.decision);
-        let passes =
-            if closing::passes(&self.verdict, decision, fail_on) { "passes" } else { "does not pass" };
+        let option = wire_name(fail_on);
+        let passes = if self.passes(fail_on) { "passes" } else { "does not pass" };
         format!("The gate (`--fail-on {option}`) {passes}: the status is {}.", self.status().2)
     }
 
@@ -194,7 +198,7 @@ impl PanelReport<'_> {
                 )
             }
             VerdictDecision::NoMajority(verdict) => {
-                let scores = verdict::scores_written(&verdict.scores);
+                let scores = verdict.scores.iter().copied().map(figure).collect::<Vec<_>>().join(", ");
                 format!("No majority: of the scores {scores} no group is nearer together than another.")
             }
             VerdictDecision::None(_) => String::new(),
@@ -260,8 +264,8 @@ impl PanelReport<'_> {
     fn attention(&self) -> Option<ReportSection> {
         let items = self.follow_up.attention_items();
         let groups: Vec<ReportBlock> = items.iter().map(attention_group).collect();
-        let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
-        (!section.blocks.is_empty()).then_some(section)
+        let is_empty = groups.is_empty();
+        (!is_empty).then(|| ReportSection::new(SectionKind::Part, "What needs your attention", groups))
     }
 
     fn recommendations(&self) -> Option<ReportSection> {
@@ -280,7 +284,7 @@ impl PanelReport<'_> {
                 note: Some(note.join(" ")),
             }
         });
-        section("Recommendations", items.collect())
+        list_section("Recommendations", items)
     }
 
     /// The scores in the end. One row for each dimension, so that seven judges fit.
@@ -309,10 +313,8 @@ impl PanelReport<'_> {
     }
 
     fn disputes(&self) -> Option<ReportSection> {
-        section(
-            "Disputes",
-            disputes::listed(self.log).into_iter().map(|dispute| self.dispute_item(dispute)).collect(),
-        )
+        let disputes = disputes::listed(self.log).into_iter();
+        list_section("Disputes", disputes.map(|dispute| self.dispute_item(dispute)))
     }
 
     /// What judges say of a dispute that is open stands in what needs attention.
@@ -321,14 +323,12 @@ impl PanelReport<'_> {
         let rounds: Vec<u32> = rounds.map(|(round, _)| round.number).collect();
         let state = if dispute.is_open() { "Open" } else { "Resolved" };
         let mut note = vec![format!("{state} in the end; open after {}.", wording::rounds(&rounds))];
+        let about = dispute.about(self.log);
         let text = match &dispute.topic {
             DisputeTopic::Dimension(_) => format!("The score of {}", spoken(&dispute.text)),
-            DisputeTopic::Finding(at) => {
-                let id = self.log.findings.get(*at).map_or("", |finding| &finding.id);
-                format!("Whether [{id}] is critical")
-            }
-            DisputeTopic::Point(about) => {
-                note.extend(about.iter().map(|id| format!("About [{id}].")));
+            DisputeTopic::Finding(_) => format!("Whether [{}] is critical", about.unwrap_or_default()),
+            DisputeTopic::Point(_) => {
+                note.extend(about.map(|id| format!("About [{id}].")));
                 note.extend(dispute.given_up.iter().map(|(place, round, words)| {
                     let who = self.log.ids(&[*place]).join("");
                     sentence(&format!("{who} concedes in round {round}: {words}"))
@@ -345,9 +345,7 @@ impl PanelReport<'_> {
         let status = self.verdict.status;
         let ruling = match status {
             None => GateRuling::Missing,
-            Some(_) if !closing::passes(&self.verdict, &self.follow_up.decision, fail_on) => {
-                GateRuling::Blocked
-            }
+            Some(_) if !self.passes(fail_on) => GateRuling::Blocked,
             Some(PanelStatus::Green) => GateRuling::Passed,
             Some(PanelStatus::Yellow | PanelStatus::Red) => GateRuling::Warned,
         };
@@ -394,25 +392,21 @@ impl PanelReport<'_> {
 }
 
 fn attention_group(item: &AttentionItem) -> ReportBlock {
-    let mut pairs: Vec<(String, &str)> =
-        item.views.iter().map(|view| (view.judge_id.clone(), view.view.as_str())).collect();
+    let mut pairs: Vec<(String, String)> =
+        item.views.iter().map(|view| (view.judge_id.clone(), view.view.clone())).collect();
     if let [JudgeView { judge_id, opposing_view: Some(other), .. }] = item.views.as_slice() {
-        pairs.push((format!("Other side, as {judge_id} puts it"), other));
+        pairs.push((format!("Other side, as {judge_id} puts it"), other.clone()));
     }
-    pairs.push(("At stake".to_owned(), item.stakes.as_deref().unwrap_or_default()));
-    pairs.push(("Suggested".to_owned(), item.recommendation.as_deref().unwrap_or_default()));
+    pairs.extend(item.stakes.iter().map(|stakes| ("At stake".to_owned(), stakes.clone())));
+    pairs.extend(item.recommendation.iter().map(|action| ("Suggested".to_owned(), action.clone())));
     pairs.retain(|(_, text)| !text.trim().is_empty() && *text != item.issue);
-    let asked_by = item.raised_by.join(", ");
     if pairs.is_empty() {
-        pairs.push(("Asked by".to_owned(), &asked_by));
+        pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
     }
-    let pairs = pairs.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
     // The issue of a finding begins with its id.
     let ids = item.ids.iter().filter(|id| !item.issue.starts_with(&format!("[{id}]")));
-    let badges = match ids.map(String::as_str).collect::<Vec<_>>().join(", ") {
-        ids if ids.is_empty() => Vec::new(),
-        ids => vec![ids],
-    };
+    let ids = ids.map(String::as_str).collect::<Vec<_>>().join(", ");
+    let badges = Some(ids).filter(|ids| !ids.is_empty()).into_iter().collect();
     ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
 }
 
@@ -432,13 +426,6 @@ fn gate_judge(judge: &PanelJudge<'_>, standing: &JudgeStanding, round: Option<u8
     }
 }
 
-/// A section with a list; none where the list is empty.
-pub(super) fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
-    let is_empty = items.is_empty();
-    let section = ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
-    (!is_empty).then_some(section)
-}
-
 /// A table for each round that is over.
 fn round_summaries(log: &PanelLog<'_>) -> Vec<RoundSummary> {
     let turns = log.debate.turns.iter().zip(&log.rounds);
@@ -454,27 +441,26 @@ fn round_summaries(log: &PanelLog<'_>) -> Vec<RoundSummary> {
 }
 
 fn round_title(round: &PanelRound) -> String {
-    let scores = round.scores();
     let reached = if round.check.reached { "consensus" } else { "no consensus" };
     let open = match round.check.disputed {
         0 => String::new(),
         n => format!(", {} open", counted(n as u64, "critical finding")),
     };
-    let (number, mean, range) = (round.number, figure(mean(&scores)), figure(range(&scores)));
+    let (number, mean, range) = (round.number, figure(mean(&round.scores())), figure(round.check.range));
     format!("Round {number}: mean {mean}, range {range}, {reached}{open}")
 }
 
 fn round_rows(log: &PanelLog<'_>, round: &PanelRound) -> Vec<Vec<String>> {
-    let mut rows = vec![["Judge", "Stance", "Score", "Weighted"].map(str::to_owned).to_vec()];
-    for (place, (judge, standing)) in log.judges.iter().zip(&round.standings).enumerate() {
+    let judges = log.judges.iter().zip(&round.standings).enumerate();
+    let rows = judges.map(|(place, (judge, standing))| {
         let change = log.score_change(place, round.number);
         let change = change.map_or(String::new(), |change| format!(" ({change:+?})"));
         let absent = if standing.present { "" } else { " (carried)" };
         let score = format!("{}{change}{absent}", figure(standing.score));
         let weighted = figure(log.rubric.weighted(&standing.dimensions));
-        rows.push(vec![judge.id.to_owned(), wire_name(judge.stance), score, weighted]);
-    }
-    rows
+        [judge.id.to_owned(), wire_name(judge.stance), score, weighted]
+    });
+    table_rows(["Judge", "Stance", "Score", "Weighted"], rows)
 }
 
 /// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields.
@@ -509,21 +495,20 @@ fn statement_record(
 ) -> Result<Option<Value>, Corrupt> {
     let Some(mut words) = log.statement(judge, round.phase)? else { return Ok(None) };
     words.shift_remove("score_changed");
-    let (judge_id, number) = (judge.id, round.number);
     let timestamp = timestamps::later(&log.debate.brief.created_at, round.ended_at_ms);
-    let mut record = match round.phase {
-        PanelPhase::Position => {
-            json!({"judge_id": judge_id, "stance": judge.stance, "round": number, "timestamp": timestamp})
-        }
-        PanelPhase::Rebuttal => {
-            let score_changed = judge.rebuttal.as_ref().map(RebuttalStatement::is_changed);
-            json!({"judge_id": judge_id, "round": number, "timestamp": timestamp, "score_changed": score_changed})
-        }
-        PanelPhase::Final | PanelPhase::Summary => {
-            json!({"judge_id": judge_id, "round": number, "is_final": true, "timestamp": timestamp})
-        }
-    };
-    record.as_object_mut().into_iter().for_each(|record| record.extend(std::mem::take(&mut words)));
+    let mut record = json!({"judge_id": judge.id});
+    if round.phase == PanelPhase::Position {
+        set(&mut record, "stance", wire_name(judge.stance));
+    }
+    set(&mut record, "round", round.number);
+    if round.phase == PanelPhase::Final {
+        set(&mut record, "is_final", true);
+    }
+    set(&mut record, "timestamp", timestamp);
+    if let Some(rebuttal) = judge.rebuttal.as_ref().filter(|_| round.phase == PanelPhase::Rebuttal) {
+        set(&mut record, "score_changed", rebuttal.is_changed());
+    }
+    record.as_object_mut().into_iter().for_each(|record| record.append(&mut words));
     Ok(Some(record))
 }
 
