@@ -218,8 +218,7 @@ impl<'a> PanelAsks<'a> {
         };
         let mut lines = vec!["\n## What Stands Between the Judges and Consensus".to_owned()];
         let scores = self.by_judge(|place| round.standings.get(place).map(|standing| standing.score));
-        let (range, most) = (round.check.range, self.log.options.consensus_range);
-        let (range, most) = (figure(range), figure(most));
+        let (range, most) = (figure(round.check.range), figure(self.log.options.consensus_range));
         lines.push(format!(
             "- Overall scores: {scores}. They are {range} apart; consensus needs {most} or less."
         ));

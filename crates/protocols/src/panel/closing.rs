@@ -10,9 +10,9 @@ use agon_core::{
 use serde_json::{Value, json};
 
 use super::consensus::{PanelDecision, TOLERANCE, mean};
-use super::findings::{FindingPositionRecord, FindingStand, NumberedFinding, group_stand, quoted_lines};
+use super::findings::{FindingPositionRecord, FindingStand, group_stand, quoted_lines};
 use super::follow_up::PanelFollowUp;
-use super::log::{self, PanelJudge, PanelLog, PanelRound};
+use super::log::{self, JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
 use crate::participation::{cut_off_warnings, fidelity, judges_quorum, shortened_warnings};
@@ -26,12 +26,9 @@ const SCORE_GAP_MAX: f64 = 0.25;
 pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Result<Step, Corrupt> {
     let PanelFollowUp { log, decision, .. } = follow_up;
     let is_decided = *decision != PanelDecision::None && short_panel(log).is_none();
-    let positions: Vec<PositionFate> = log
-        .judges
-        .iter()
-        .enumerate()
-        .map(|(place, judge)| position_fate(log, decision, place, judge))
-        .collect();
+    let judges = log.judges.iter().enumerate();
+    let positions: Vec<PositionFate> =
+        judges.map(|(place, judge)| position_fate(log, decision, place, judge)).collect();
     let is_summary_missing = log.rapporteur().is_some() && !log.has_summary_turn();
     let is_whole = termination != Termination::Budget && is_decided && !is_summary_missing;
     let verdict = verdict::verdict(follow_up);
@@ -128,10 +125,8 @@ fn given_up_findings<'a>(
     let Some(standing) = log.last_standings().get(place) else { return Vec::new() };
     let own = log.findings.iter().enumerate().filter(|(_, finding)| finding.raised.contains(&(place, 1)));
     let given_up = own.filter(|(at, _)| group_stand(standing, log.groups(), *at) == FindingStand::Rejects);
-    let last = |finding: &'a NumberedFinding| {
-        Some((&*finding.id, log.critical_of(&finding.id)?.last_position(judge.id)?))
-    };
-    given_up.filter_map(|(_, finding)| last(finding)).collect()
+    let last_word = |id: &str| log.critical_of(id)?.last_position(judge.id);
+    given_up.filter_map(|(_, own)| Some((own.id.as_str(), last_word(&own.id)?))).collect()
 }
 
 /// The judges who dissent, with what they say in the end. The position's fate has what they said at first.
@@ -176,7 +171,8 @@ fn warnings(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Vec<Stri
         let later = later.filter(|round| round.present() > 0);
         warnings.extend(later.flat_map(|round| carried_warnings(log, round)));
     }
-    warnings.extend(score_gap_warnings(log));
+    let judged = log.judges.iter().zip(log.last_standings());
+    warnings.extend(judged.filter_map(|(judge, standing)| score_gap_warning(log, judge.id, standing)));
     warnings.extend(summary_warning(follow_up));
     warnings
 }
@@ -196,15 +192,13 @@ fn summary_warning(follow_up: &PanelFollowUp<'_>) -> Option<String> {
 fn limit_warning(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
     let limit = log.limits().reached(log.judges.len().max(1));
     let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
-    match decision {
-        PanelDecision::None => {
-            format!("there is no verdict, because there were fewer than two position statements when {limit}")
-        }
-        _ => {
-            let rounds = counted(log.rounds_completed().into(), "round");
-            format!("the verdict is made from {rounds}, because {limit}")
-        }
+    if *decision == PanelDecision::None {
+        return format!(
+            "there is no verdict, because there were fewer than two position statements when {limit}"
+        );
     }
+    let rounds = counted(log.rounds_completed().into(), "round");
+    format!("the verdict is made from {rounds}, because {limit}")
 }
 
 /// The judges who gave no statement.
@@ -241,19 +235,12 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     warnings
 }
 
-/// The judges whose overall score is far from their weighted dimension scores.
-fn score_gap_warnings(log: &PanelLog<'_>) -> Vec<String> {
-    let judged = log.judges.iter().zip(log.last_standings());
-    judged
-        .filter_map(|(judge, standing)| {
-            let weighted = log.rubric.weighted(&standing.dimensions);
-            let gap = (standing.score - weighted).abs();
-            let (score, weighted) = (figure(standing.score), figure(weighted));
-            (gap > SCORE_GAP_MAX + TOLERANCE).then(|| {
-                format!("{} gives {score} overall, but its dimension scores weigh to {weighted}", judge.id)
-            })
-        })
-        .collect()
+/// Says where a judge's overall score is far from its weighted dimension scores.
+fn score_gap_warning(log: &PanelLog<'_>, judge: &str, standing: &JudgeStanding) -> Option<String> {
+    let (score, weighted) = (standing.score, log.rubric.weighted(&standing.dimensions));
+    let (given, weighs) = (figure(score), figure(weighted));
+    ((score - weighted).abs() > SCORE_GAP_MAX + TOLERANCE)
+        .then(|| format!("{judge} gives {given} overall, but its dimension scores weigh to {weighs}"))
 }
 
 /// The scores as the report writes them, for every round in which somebody spoke.

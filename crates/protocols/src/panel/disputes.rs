@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::PanelPhase;
-use super::consensus::{FindingState, TOLERANCE, holders};
+use super::consensus::TOLERANCE;
 use super::findings::{FindingStand, declared_groups, group_stand};
 use super::log::{PanelJudge, PanelLog, PanelRound};
 use super::replies::{OpenDispute, set};
@@ -416,16 +416,9 @@ pub(super) struct PositionEvolution {
 
 /// The figures after a round, by its place in the log. Only `agreements_formed` is of that round alone.
 pub(super) fn evolution_after(log: &PanelLog<'_>, place: usize) -> PositionEvolution {
-    let adopted = |place: Option<usize>| -> Vec<usize> {
-        let Some(round) = place.and_then(|place| log.rounds.get(place)) else { return Vec::new() };
-        let firsts = round.groups.iter().enumerate().filter(|(at, first)| at == *first).map(|(at, _)| at);
-        let state = |at: &usize| {
-            FindingState::of(&holders(&round.standings, &round.groups, *at), round.standings.len())
-        };
-        firsts.filter(|at| state(at) == FindingState::Adopted).collect()
-    };
-    let before = adopted(place.checked_sub(1));
-    let newly_adopted = adopted(Some(place)).into_iter().filter(|finding| !before.contains(finding)).count();
+    let adopted = |place: usize| log.rounds.get(place).map_or(&[][..], |round| &round.check.adopted);
+    let before = place.checked_sub(1).map_or(&[][..], adopted);
+    let newly_adopted = adopted(place).iter().filter(|finding| !before.contains(finding)).count();
     let mut evolution =
         PositionEvolution { agreements_formed: newly_adopted, ..PositionEvolution::default() };
     for dispute in &log.disputes {

@@ -5,6 +5,7 @@
 
 use agon_core::wording::{capitalized, sentence};
 use agon_core::{CitableText, ReplyFault};
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -87,20 +88,18 @@ pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<AttentionItem> {
         for (place, judge) in log.judges.iter().enumerate() {
             let Some(change) = log.score_change(place, round.number) else { continue };
             let reason = judge.change_reason(round.phase);
-            if change.abs() >= LARGE_MOVE - TOLERANCE && log.cited_ids(reason, round.number, None).is_empty()
-            {
-                let to = log.score(place, round.number).unwrap_or_default();
-                let issue = format!(
-                    "{} moved its score from {} to {} in round {}, and its reason cites no claim, finding or dispute",
-                    judge.id,
-                    figure(to - change),
-                    figure(to),
-                    round.number
-                );
-                let said = if reason.is_empty() { "gives no reason" } else { reason };
-                let item = item(issue, Vec::new(), log.ids(&[place]), vec![view(log, place, said, None)]);
-                moves.push(AttentionItem { shows_scores: true, ..item });
+            let is_small = change.abs() < LARGE_MOVE - TOLERANCE;
+            if is_small || !log.cited_ids(reason, round.number, None).is_empty() {
+                continue;
             }
+            let to = log.score(place, round.number).unwrap_or_default();
+            let (id, number, from, to) = (judge.id, round.number, figure(to - change), figure(to));
+            let issue = format!(
+                "{id} moved its score from {from} to {to} in round {number}, and its reason cites no claim, finding or dispute"
+            );
+            let said = if reason.is_empty() { "gives no reason" } else { reason };
+            let item = item(issue, Vec::new(), vec![id.to_owned()], vec![view(log, place, said, None)]);
+            moves.push(AttentionItem { shows_scores: true, ..item });
         }
     }
     moves
@@ -245,10 +244,8 @@ impl<'a> PanelFollowUp<'a> {
             let mut told = vec![sentence(&item.issue)];
             let others = finding.same_as.iter().filter_map(|id| log.finding(id));
             told.extend(others.map(|other| format!("The same in other words: {}", sentence(&other.finding))));
-            let sides = finding.sides(&log.judges);
-            told.extend(
-                sides.iter().map(|(stand, who)| format!("{}: {}.", capitalized(stand), who.join(", "))),
-            );
+            let sides = finding.sides(&log.judges).into_iter();
+            told.extend(sides.map(|(stand, who)| format!("{}: {}.", capitalized(stand), who.join(", "))));
             told.join(" ")
         });
         named.collect()
@@ -297,12 +294,10 @@ impl<'a> PanelFollowUp<'a> {
             let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
             let ids = log.ids(side);
             let is_supported = verified.quotes.iter().any(|quote| ids.contains(&quote.judge));
-            match text {
-                None => faults.push(format!("`{name}` must not be empty.")),
-                Some(_) if !is_supported => {
-                    faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")))
-                }
-                Some(_) => {}
+            if text.is_none() {
+                faults.push(format!("`{name}` must not be empty."));
+            } else if !is_supported {
+                faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")));
             }
             text.filter(|_| is_supported).map(str::to_owned)
         };
@@ -334,19 +329,17 @@ impl<'a> PanelFollowUp<'a> {
                 continue;
             }
             verified.failed_quotes.push(quote.clone());
-            faults.push(match speakers.as_slice() {
-                [] => {
-                    format!(
-                        "The quote {:?} is not in what {} says ({QUOTE_EXACTLY}).",
-                        quote.quote, quote.judge
-                    )
+            let JudgeQuote { judge, quote } = quote;
+            faults.push(match speakers.join(" and ") {
+                nobody if nobody.is_empty() => {
+                    format!("The quote {quote:?} is not in what {judge} says ({QUOTE_EXACTLY}).")
                 }
                 // The words are right, so they are not repeated: who reads them here would look for a mistake in them.
-                judges => format!(
-                    "Entry {n} of `quotes` has words of {}, not of {}: name the right judge.",
-                    judges.join(" and "),
-                    quote.judge
-                ),
+                others => {
+                    format!(
+                        "Entry {n} of `quotes` has words of {others}, not of {judge}: name the right judge."
+                    )
+                }
             });
         }
         (verified, faults)
@@ -513,35 +506,27 @@ fn recommendation<'a>(
     let (_, first) = members.first()?;
     let mut places: Vec<usize> = members.iter().map(|(place, _)| *place).collect();
     places.dedup();
-    let mut finding_ids: Vec<String> = Vec::new();
-    for id in members.iter().flat_map(|(_, advice)| &advice.finding_ids) {
-        if log.finding(id).is_some() && !finding_ids.contains(id) {
-            finding_ids.push(id.clone());
-        }
-    }
+    let finding_ids = members.iter().flat_map(|(_, advice)| &advice.finding_ids);
+    let finding_ids: IndexSet<String> = finding_ids.filter(|id| log.finding(id).is_some()).cloned().collect();
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
     let made_as = |(place, advice): &(usize, &JudgeRecommendation)| {
         format!("{} ({})", log.ids(&[*place]).join(""), wire_name(advice.priority))
     };
     let why = first.rationale.trim();
-    let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
-        true => why.to_owned(),
-        false => {
-            let reason = |(place, advice): &(usize, &'a JudgeRecommendation)| {
-                Some((log.judges.get(*place)?.id, advice.rationale.trim()))
-            };
-            in_turn(members.iter().filter_map(reason)).unwrap_or_default()
-        }
+    let is_one = members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why));
+    let reason = |(place, advice): &(usize, &'a JudgeRecommendation)| {
+        Some((log.judges.get(*place)?.id, advice.rationale.trim()))
     };
+    let reasons = in_turn(members.iter().filter_map(reason)).filter(|_| !is_one);
     Some(PanelRecommendation {
         priority: members.iter().map(|(_, advice)| advice.priority).min()?,
         action: text.unwrap_or(&first.action).trim().to_owned(),
-        rationale,
+        rationale: reasons.unwrap_or_else(|| why.to_owned()),
         consensus_level: consensus_level(places.len(), log.judges.len()),
         made_by: log.ids(&places),
         made_as: members.iter().map(made_as).collect(),
         ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
-        finding_ids,
+        finding_ids: finding_ids.into_iter().collect(),
         merged_from: text.map(|_| words.collect()).unwrap_or_default(),
     })
 }

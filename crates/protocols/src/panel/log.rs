@@ -1,6 +1,7 @@
 //! What `panel` reads from the log: the judges' statements, and where each judge stands after each round.
 
 use agon_core::{BriefFile, Corrupt, Debate, PhaseTurn, Reply, Seat, Termination};
+use indexmap::IndexSet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,11 +81,9 @@ impl PanelJudge<'_> {
 
     /// What the judge last answered to the person's question.
     pub(super) fn answer(&self) -> Option<&str> {
-        let later = [
-            self.last.as_ref().map(|said| &said.answer_to_question),
-            self.rebuttal.as_ref().map(|said| &said.answer_to_question),
-        ];
-        let answers = later.into_iter().flatten().chain([&self.statement.answer_to_question]);
+        let last = self.last.iter().map(|said| &said.answer_to_question);
+        let second = self.rebuttal.iter().map(|said| &said.answer_to_question);
+        let answers = last.chain(second).chain([&self.statement.answer_to_question]);
         answers.map(|answer| answer.trim()).find(|answer| !answer.is_empty())
     }
 
@@ -336,17 +335,13 @@ impl<'a> PanelLog<'a> {
 
     fn read_round(&self, turn: &PhaseTurn, phase: PanelPhase) -> PanelRound {
         let before = self.rounds.last();
-        let judges = self.judges.iter().enumerate();
-        let standings: Vec<JudgeStanding> = judges
-            .map(|(place, judge)| {
-                let last = before.and_then(|round| round.standings.get(place));
-                self.standing(judge, place, phase, last)
-            })
-            .collect();
+        let standing = |(place, judge): (usize, &PanelJudge<'_>)| {
+            self.standing(judge, place, phase, before.and_then(|round| round.standings.get(place)))
+        };
+        let standings: Vec<JudgeStanding> = self.judges.iter().enumerate().map(standing).collect();
         let things: Vec<_> = self.findings.iter().map(NumberedFinding::id_and_raisers).collect();
         let groups = findings::declared_groups(&self.judges, &things, phase.round());
-        let (consensus_range, dimension_range) = (self.options.consensus_range, self.options.dimension_range);
-        let check = ConsensusCheck::new(&standings, &groups, consensus_range, dimension_range);
+        let check = ConsensusCheck::new(&standings, &groups, &self.options);
         let (number, ended_at_ms) = (turn.phase.round, turn.ended_at_ms);
         PanelRound { number, phase, standings, groups, check, ended_at_ms }
     }
@@ -372,9 +367,8 @@ impl<'a> PanelLog<'a> {
             let same = self.findings.iter().zip(groups).filter(|(_, of)| groups.get(at) == Some(*of));
             let ids: Vec<&str> =
                 std::iter::once(finding).chain(same.map(|(same, _)| same)).map(|f| f.id.as_str()).collect();
-            let raised = finding.raised.contains(&(place, phase.round()));
             let before = last.and_then(|last| last.stands.get(at).copied());
-            match raised {
+            match finding.raised.contains(&(place, phase.round())) {
                 true => FindingStand::Holds,
                 false => before.unwrap_or(FindingStand::Unknown).after(&ids, positions),
             }
@@ -388,10 +382,8 @@ impl<'a> PanelLog<'a> {
         let disputes = std::mem::take(&mut self.disputes);
         for (place, judge) in self.judges.iter_mut().enumerate() {
             let id = |phase: PanelPhase, topic: &str| {
-                disputes
-                    .iter()
-                    .find(|dispute| dispute.is_left_open_by(place, phase.round(), topic))
-                    .map(|d| d.id.clone())
+                let is_this = |dispute: &&PanelDispute| dispute.is_left_open_by(place, phase.round(), topic);
+                disputes.iter().find(is_this).map(|dispute| dispute.id.clone())
             };
             for left in judge.rebuttal.iter_mut().flat_map(|said| &mut said.unresolved_disputes) {
                 left.id = id(PanelPhase::Rebuttal, &left.topic);
@@ -590,14 +582,9 @@ impl<'a> PanelLog<'a> {
         let findings = findings.map(|finding| finding.id.as_str());
         let known: Vec<&str> =
             points.map(|point| point.id.as_str()).chain(findings).chain(disputes).collect();
-        let mut cited: Vec<String> = Vec::new();
         // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-            if known.contains(&word) && !cited.iter().any(|id| id == word) {
-                cited.push(word.to_owned());
-            }
-        }
-        cited
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| known.contains(word));
+        words.map(str::to_owned).collect::<IndexSet<_>>().into_iter().collect()
     }
 
     /// Whether enough judges gave a position statement for a verdict.
@@ -738,16 +725,17 @@ pub(super) fn judged(files: &[BriefFile]) -> impl Iterator<Item = &BriefFile> {
 
 /// The title that people read: the user's name for it, else the first heading of the first file, else all file names.
 pub(super) fn title(options: &PanelOptions, files: &[BriefFile]) -> String {
-    let named = Some(options.feature.trim()).filter(|named| !named.is_empty()).map(str::to_owned);
-    let is_prose = |path: &str| {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let named = options.feature.trim();
+    if !named.is_empty() {
+        return named.to_owned();
+    }
+    let is_prose = |file: &&BriefFile| {
+        let name = file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path);
         name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "md" | "markdown" | "mdx" | "txt"))
     };
-    let heading = || {
-        judged(files).next().filter(|file| is_prose(&file.path)).and_then(|file| first_heading(&file.text))
-    };
-    let names = || judged(files).map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
-    named.or_else(heading).unwrap_or_else(names)
+    let heading = judged(files).next().filter(is_prose).and_then(|file| first_heading(&file.text));
+    let names = judged(files).map(|file| file.path.as_str());
+    heading.unwrap_or_else(|| names.collect::<Vec<_>>().join(", "))
 }
 
 /// The first Markdown heading of a text. What looks like one in a block of code is a comment.

@@ -278,11 +278,8 @@ impl PanelReport<'_> {
             note.extend(Some(sentence(&advice.rationale)).filter(|why| !why.is_empty()));
             let others = advice.merged_from.iter().filter(|own| !is_same_text(&own.view, &advice.action));
             note.extend(others.map(|own| format!("{}: {}", own.judge_id, sentence(&own.view))));
-            ReportItem {
-                who: Some(wire_name(advice.priority)),
-                text: advice.action.clone(),
-                note: Some(note.join(" ")),
-            }
+            let (who, text) = (Some(wire_name(advice.priority)), advice.action.clone());
+            ReportItem { who, text, note: Some(note.join(" ")) }
         });
         list_section("Recommendations", items)
     }
@@ -292,11 +289,10 @@ impl PanelReport<'_> {
         let (log, standings) = (self.log, self.log.last_standings());
         let row = |name: &str, score: &dyn Fn(&JudgeStanding) -> Option<f64>| -> Vec<String> {
             let scores: Vec<f64> = standings.iter().filter_map(score).collect();
-            let (average, gap) = (wording::score(mean(&scores)), figure(range(&scores)));
-            std::iter::once(name.to_owned())
-                .chain(scores.into_iter().map(figure))
-                .chain([average, gap])
-                .collect()
+            let figures = scores.iter().copied().map(figure);
+            let mut row: Vec<String> = std::iter::once(name.to_owned()).chain(figures).collect();
+            row.extend([wording::score(mean(&scores)), figure(range(&scores))]);
+            row
         };
         let mut head = vec!["Score".to_owned()];
         head.extend(log.judges.iter().map(|judge| judge.id.replace("judge-", "J")));
@@ -517,35 +513,26 @@ impl PanelLog<'_> {
     pub(super) fn citable(&self) -> Vec<CitableText> {
         let mut texts = Vec::new();
         for judge in &self.judges {
-            let mut add = |id: Option<&str>, round: u32, text: &str, unverified: Option<bool>| {
-                texts.push(CitableText {
-                    id: id.unwrap_or_default().to_owned(),
-                    seat: judge.id.to_owned(),
-                    round,
-                    text: text.to_owned(),
-                    remark: unverified.map(|_| "evidence unverified"),
-                });
-            };
-            for (round, raised) in judge.raised() {
-                add(raised.id.as_deref(), round, &raised.finding, raised.unverified);
-            }
-            for claim in &judge.statement.key_claims {
-                add(claim.id.as_deref(), 1, &claim.claim, claim.unverified);
-            }
-            for advice in &judge.statement.recommendations {
-                add(advice.id.as_deref(), 1, &advice.action, None);
-            }
-            for advice in judge.last.iter().flat_map(|said| &said.recommendations) {
-                add(advice.id.as_deref(), 3, &advice.action, None);
-            }
+            let said = &judge.statement;
+            let raised =
+                judge.raised().map(|(round, raised)| (&raised.id, round, &raised.finding, raised.unverified));
+            let claims = said.key_claims.iter().map(|claim| (&claim.id, 1, &claim.claim, claim.unverified));
+            let first = said.recommendations.iter().map(|advice| (&advice.id, 1, &advice.action, None));
+            let last = judge.last.iter().flat_map(|said| &said.recommendations);
+            let last = last.map(|advice| (&advice.id, 3, &advice.action, None));
             let rejected = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
-            for point in rejected.filter(|point| point.unverified.is_some()) {
-                add(None, 2, &point.on_point, point.unverified);
-            }
+            let rejected = rejected.map(|point| (&None, 2, &point.on_point, point.unverified));
             let maintained = judge.last.iter().flat_map(|said| &said.key_points_maintained);
-            for point in maintained.filter(|point| point.unverified.is_some()) {
-                add(None, 3, &point.point, point.unverified);
-            }
+            let maintained = maintained.map(|point| (&None, 3, &point.point, point.unverified));
+            let points = raised.chain(claims).chain(first).chain(last).chain(rejected).chain(maintained);
+            let points = points.filter(|(id, .., unverified)| id.is_some() || unverified.is_some());
+            texts.extend(points.map(|(id, round, text, unverified)| CitableText {
+                id: id.clone().unwrap_or_default(),
+                seat: judge.id.to_owned(),
+                round,
+                text: text.clone(),
+                remark: unverified.map(|_| "evidence unverified"),
+            }));
         }
         texts
     }
