@@ -170,13 +170,12 @@ impl PanelDecision {
     /// The verdict after a round in a few words: `GO (GREEN) by consensus`. Scores that move within a band change nothing in it, nor
     /// does it matter who is in the majority.
     pub(super) fn label(&self, log: &PanelLog<'_>, round: &PanelRound) -> Option<String> {
-        let (go, band) = log.go_after(round);
-        match self {
-            Self::Consensus => Some(format!("{go} ({}) by consensus", wire_name(band))),
-            Self::Majority { .. } => Some(format!("{go} ({}) by majority", wire_name(band))),
-            Self::NoMajority => Some("no majority".to_owned()),
-            Self::None => None,
+        let kind = self.kind()?;
+        if *self == Self::NoMajority {
+            return Some("no majority".to_owned());
         }
+        let (go, band) = log.go_after(round);
+        Some(format!("{go} ({}) by {kind}", wire_name(band)))
     }
 
     /// The seed's kind of verdict, or that of a tie. `None` without a verdict.

@@ -1,6 +1,8 @@
 //! What is open between the judges: dimensions that they score too differently, critical findings that some hold and others reject,
 //! and points that judges themselves leave unresolved. Each has an id, and the log says after which rounds it was open.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -79,11 +81,7 @@ pub(super) struct DisputeEntry {
     pub(super) place: usize,
     pub(super) topic: String,
     pub(super) view: String,
-    pub(super) opposing_view: String,
-    pub(super) stakes: String,
-    pub(super) needs_attention: bool,
-    pub(super) with_judge: Option<String>,
-    pub(super) about: Option<String>,
+    pub(super) open: OpenDispute,
 }
 
 impl PanelDispute {
@@ -136,10 +134,7 @@ impl PanelDispute {
     pub(super) fn first_raisers(&self) -> Vec<usize> {
         let first = self.entries.iter().map(|entry| entry.round).min();
         let raisers = self.entries.iter().filter(|entry| Some(entry.round) == first);
-        let mut places: Vec<usize> = raisers.map(|entry| entry.place).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+        raisers.map(|entry| entry.place).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// All its ids.
@@ -171,7 +166,7 @@ impl PanelDispute {
     /// Adds what a judge says of it. The raiser's view is one side. Who contradicts somebody is on the other side from them.
     fn add(&mut self, log: &PanelLog<'_>, entry: DisputeEntry) {
         let place = entry.place;
-        let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.with_judge.as_deref());
+        let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.open.with_judge.as_deref());
         let opponent = opponent.filter(|opponent| *opponent != place);
         let against = opponent.and_then(|opponent| self.side(opponent).opposite());
         let side = match (self.entries.first(), against) {
@@ -181,7 +176,7 @@ impl PanelDispute {
                 view if raised.place == place || is_same_text(view, &raised.view) => {
                     Some(DisputeSide::Raiser)
                 }
-                view if is_same_text(view, &raised.opposing_view) => Some(DisputeSide::Other),
+                view if is_same_text(view, &raised.open.opposing_view) => Some(DisputeSide::Other),
                 _ => None,
             },
         };
@@ -328,7 +323,7 @@ fn find_or_open(
     entry: &DisputeEntry,
     disputes: &mut Vec<PanelDispute>,
 ) -> usize {
-    let about = entry.about.as_deref();
+    let about = entry.open.about.as_deref();
     let by_id =
         disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about && !dispute.is_dimension());
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
@@ -359,11 +354,11 @@ fn entries(judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<Dispu
         place,
         topic: topic.trim().to_owned(),
         view: view.trim().to_owned(),
-        opposing_view: open.opposing_view.trim().to_owned(),
-        stakes: open.stakes.trim().to_owned(),
-        needs_attention: open.user_attention_needed,
-        with_judge: open.with_judge.clone(),
-        about: open.about.clone(),
+        open: OpenDispute {
+            opposing_view: open.opposing_view.trim().to_owned(),
+            stakes: open.stakes.trim().to_owned(),
+            ..open.clone()
+        },
     };
     let second = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
     let third = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
@@ -381,8 +376,8 @@ fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> 
     let last_round = log.rounds.last().map_or(0, |round| round.number);
     // Nothing can be declared the same as a difference in scores: that would settle it with them.
     let ids = disputes.iter().map(|dispute| if dispute.is_dimension() { "" } else { dispute.id.as_str() });
-    let things: Vec<(&str, Vec<usize>)> = ids.zip(disputes.iter().map(PanelDispute::raisers)).collect();
-    let groups = declared_groups(&log.judges, &things, last_round);
+    let things = ids.zip(disputes.iter().map(PanelDispute::raisers));
+    let groups = declared_groups(&log.judges, things, last_round);
     let mut kept: Vec<PanelDispute> = Vec::new();
     for (dispute, group) in disputes.iter().zip(groups) {
         let declared = disputes.get(group).map(|first| first.id.as_str());
@@ -443,7 +438,7 @@ pub(super) fn listed<'a>(log: &'a PanelLog<'_>) -> Vec<&'a PanelDispute> {
 /// A dispute as the verdict shows it.
 pub(super) fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> Value {
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
-    let stakes = dispute.last_entries().into_iter().map(|entry| &entry.stakes);
+    let stakes = dispute.last_entries().into_iter().map(|entry| &entry.open.stakes);
     let mut record = json!({
         "dispute_id": dispute.id,
         "topic": dispute.text,

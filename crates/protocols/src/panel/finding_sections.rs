@@ -63,13 +63,11 @@ impl PanelReport<'_> {
             raised
                 .extend(worst.map(|(id, severity)| format!("{} ({id}, {})", judge.id, wire_name(severity))));
         }
-        let mut told =
-            vec![format!("Raised by {}.", raised.join(", ")), evidence_words(evidence, is_unverified)];
-        told.extend(fix_words(fix));
+        let mut told = vec![format!("Raised by {}.", raised.join(", "))];
+        told.extend(evidence_and_fix(evidence, is_unverified, fix));
         for other in ids.iter().skip(1).filter_map(|id| self.log.finding(id)) {
             told.push(format!("[{}] {}", other.id, sentence(&other.finding)));
-            told.push(evidence_words(&other.evidence, other.is_unverified));
-            told.extend(fix_words(&other.fix));
+            told.extend(evidence_and_fix(&other.evidence, other.is_unverified, &other.fix));
         }
         told
     }
@@ -83,12 +81,10 @@ fn item(ids: &[&str], text: &str, note: &[String]) -> ReportItem {
     }
 }
 
-fn evidence_words(evidence: &str, is_unverified: bool) -> String {
+fn evidence_and_fix(evidence: &str, is_unverified: bool, fix: &str) -> impl Iterator<Item = String> {
     let mark = if is_unverified { " (unverified)" } else { "" };
     let evidence = evidence.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("Evidence{mark}: {}", sentence(if evidence.is_empty() { "none" } else { &evidence }))
-}
-
-fn fix_words(fix: &str) -> Option<String> {
-    (!fix.is_empty()).then(|| format!("Fix: {}", sentence(fix)))
+    let shown = format!("Evidence{mark}: {}", sentence(if evidence.is_empty() { "none" } else { &evidence }));
+    let fix = (!fix.is_empty()).then(|| format!("Fix: {}", sentence(fix)));
+    std::iter::once(shown).chain(fix)
 }

@@ -1,5 +1,7 @@
 //! The critical findings: their ids, which of them the judges declare the same, who holds them, and whether their evidence verifies.
 
+use std::collections::BTreeSet;
+
 use agon_core::wording::sentence;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -29,10 +31,6 @@ impl NumberedFinding {
     /// The places of the judges who raised it.
     pub(super) fn raisers(&self) -> Vec<usize> {
         self.raised.iter().map(|(place, _)| *place).collect()
-    }
-
-    pub(super) fn id_and_raisers(&self) -> (&str, Vec<usize>) {
-        (&self.id, self.raisers())
     }
 
     /// The round in which it was first raised.
@@ -192,11 +190,12 @@ fn least(most: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
 
 /// For each of these things the first one that is the same, as far as judges declared it up to a round. Two are the same where all
 /// who raised them declare it, or more than half of the judges.
-pub(super) fn declared_groups(
+pub(super) fn declared_groups<'s>(
     judges: &[PanelJudge<'_>],
-    things: &[(&str, Vec<usize>)],
+    things: impl Iterator<Item = (&'s str, Vec<usize>)>,
     last_round: u32,
 ) -> Vec<usize> {
+    let things: Vec<(&str, Vec<usize>)> = things.collect();
     let declares = |judge: &PanelJudge<'_>, one: &str, other: &str| {
         let phases = [PanelPhase::Rebuttal, PanelPhase::Final];
         let phases = phases.into_iter().filter(|phase| phase.round() <= last_round);
@@ -266,9 +265,6 @@ impl PointStands {
     }
 }
 
-/// What is said of a judge who has said nothing of a finding.
-const NO_POSITION: &str = "no position";
-
 /// A critical finding as the verdict shows it. Findings that are the same are one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CriticalFindingRecord {
@@ -308,7 +304,7 @@ impl CriticalFindingRecord {
         match self.last_position(judge) {
             _ if self.held_by.iter().any(|id| id == judge) => FindingHold::Hold.spoken(),
             Some(said) => said.position.spoken(),
-            None => NO_POSITION,
+            None => "no position",
         }
     }
 
@@ -383,9 +379,7 @@ fn finding_record(
 ) -> CriticalFindingRecord {
     let members = log.findings.iter().zip(groups).filter(|(_, group)| **group == first);
     let members: Vec<&NumberedFinding> = members.map(|(member, _)| member).collect();
-    let mut raised_by: Vec<usize> = members.iter().flat_map(|member| member.raisers()).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
+    let raised_by: BTreeSet<usize> = members.iter().flat_map(|member| member.raisers()).collect();
     let holders = consensus::holders(log.last_standings(), groups, first);
     // Where one of the texts verifies, its words speak for all.
     let shown = members.iter().find(|member| !member.is_unverified).copied().unwrap_or(finding);
@@ -397,7 +391,7 @@ fn finding_record(
         evidence: shown.evidence.clone(),
         unverified: shown.is_unverified,
         fix: fixes.find(|fix| !fix.is_empty()).cloned().unwrap_or_default(),
-        raised_by: log.ids(&raised_by),
+        raised_by: log.ids(&raised_by.into_iter().collect::<Vec<_>>()),
         held_by: log.ids(&holders),
         state: FindingState::of(&holders, log.judges.len()),
         positions: finding_positions(log, &members),

@@ -3,6 +3,8 @@
 //! Everything is in the judges' own words. The rapporteur may put items together that say the same, by their ids, and sum up the
 //! opinions, as far as its quotes verify.
 
+use std::collections::BTreeSet;
+
 use agon_core::wording::{capitalized, sentence};
 use agon_core::{CitableText, ReplyFault};
 use indexmap::IndexSet;
@@ -166,8 +168,9 @@ impl<'a> PanelFollowUp<'a> {
                 Some(view(log, place, &format!("scores it {}", figure(score)), None))
             }));
         }
-        views
-            .extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
+        views.extend(
+            last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.open.opposing_view))),
+        );
         // Whose point it is says so by the point itself.
         if let DisputeTopic::Point(Some(id)) = &dispute.topic {
             let mut own: Vec<&CitableText> = self.citable.iter().filter(|point| point.id == *id).collect();
@@ -407,7 +410,7 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
     };
     let flagged = dispute.entries.iter().any(|entry| {
         let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
-        entry.needs_attention && (is_last || dispute.is_open())
+        entry.open.user_attention_needed && (is_last || dispute.is_open())
     });
     // Where the scores decide, a difference in them needs nobody's attention.
     let has_sides = matches!(decision.sides(), [Some(_), Some(_)]) || *decision == PanelDecision::Consensus;
@@ -417,7 +420,7 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
 /// What the judges say in the end is at stake.
 fn stakes(log: &PanelLog<'_>, dispute: &PanelDispute) -> Option<String> {
     let last = dispute.last_entries().into_iter();
-    in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.stakes.as_str()))))
+    in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.open.stakes.as_str()))))
 }
 
 /// What judges recommend about findings, each in its own words.
@@ -479,9 +482,7 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
         }
         (!texts.is_empty()).then(|| texts.join(" "))
     };
-    let mut raised_by: Vec<String> = members.iter().flat_map(|member| member.raised_by.clone()).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
+    let raised_by: BTreeSet<&String> = members.iter().flat_map(|member| &member.raised_by).collect();
     AttentionItem {
         issue: text.to_owned(),
         majority_view: joined(|member| &member.majority_view),
@@ -489,7 +490,7 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
         stakes: joined(|member| &member.stakes),
         recommendation: joined(|member| &member.recommendation),
         ids: members.iter().flat_map(|member| member.ids.clone()).collect(),
-        raised_by,
+        raised_by: raised_by.into_iter().cloned().collect(),
         views: members.iter().flat_map(|member| member.views.clone()).collect(),
         shows_scores: false,
     }

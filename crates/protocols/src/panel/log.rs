@@ -324,9 +324,9 @@ impl<'a> PanelLog<'a> {
             }
         }
         let last_round = log.rounds.last().map_or(0, |round| round.number);
-        let all = log.findings.iter().chain(&log.lesser);
-        let things: Vec<_> = all.map(NumberedFinding::id_and_raisers).collect();
-        log.same_findings = findings::declared_groups(&log.judges, &things, last_round);
+        let all =
+            log.findings.iter().chain(&log.lesser).map(|finding| (finding.id.as_str(), finding.raisers()));
+        log.same_findings = findings::declared_groups(&log.judges, all, last_round);
         log.critical = findings::finding_records(&log);
         log.disputes = disputes::find_disputes(&log);
         log.number_disputes();
@@ -339,8 +339,8 @@ impl<'a> PanelLog<'a> {
             self.standing(judge, place, phase, before.and_then(|round| round.standings.get(place)))
         };
         let standings: Vec<JudgeStanding> = self.judges.iter().enumerate().map(standing).collect();
-        let things: Vec<_> = self.findings.iter().map(NumberedFinding::id_and_raisers).collect();
-        let groups = findings::declared_groups(&self.judges, &things, phase.round());
+        let findings = self.findings.iter().map(|finding| (finding.id.as_str(), finding.raisers()));
+        let groups = findings::declared_groups(&self.judges, findings, phase.round());
         let check = ConsensusCheck::new(&standings, &groups, &self.options);
         let (number, ended_at_ms) = (turn.phase.round, turn.ended_at_ms);
         PanelRound { number, phase, standings, groups, check, ended_at_ms }
@@ -504,12 +504,12 @@ impl<'a> PanelLog<'a> {
         phase: PanelPhase,
     ) -> Result<Option<Map<String, Value>>, Corrupt> {
         let said = match phase {
-            PanelPhase::Position => Some(serde_json::to_value(&judge.statement)?),
-            PanelPhase::Rebuttal => judge.rebuttal.as_ref().map(serde_json::to_value).transpose()?,
-            PanelPhase::Final => judge.last.as_ref().map(serde_json::to_value).transpose()?,
-            PanelPhase::Summary => None,
+            PanelPhase::Position => serde_json::to_value(&judge.statement)?,
+            PanelPhase::Rebuttal => serde_json::to_value(&judge.rebuttal)?,
+            PanelPhase::Final => serde_json::to_value(&judge.last)?,
+            PanelPhase::Summary => Value::Null,
         };
-        let Some(Value::Object(mut fields)) = said else { return Ok(None) };
+        let Value::Object(mut fields) = said else { return Ok(None) };
         if let Some(Value::Object(scores)) = fields.get_mut("dimension_scores") {
             let keys = self.rubric.keys();
             *scores = keys.filter_map(|key| Some((key.to_owned(), scores.get(key)?.clone()))).collect();

@@ -4,7 +4,7 @@
 //! The doc lines of the fields are the questions that the schema asks. Fields that are skipped in the schema are filled in when the
 //! log is read: ids, and whether evidence verifies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use agon_core::{ReplyFault, ReplySchema};
@@ -506,63 +506,32 @@ fn check_findings(raised: &[RaisedFinding]) -> Result<(), ReplyFault> {
 }
 
 fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
-    for (place, position) in positions.iter().enumerate() {
-        let id = &position.finding_id;
-        if positions.iter().take(place).any(|other| other.finding_id == *id) {
-            return Err(ReplyFault::Invalid(format!(
-                "`critical_positions` has {id} twice: take one position on each finding"
-            )));
-        }
+    let mut seen = BTreeSet::new();
+    match positions.iter().map(|said| &said.finding_id).find(|id| !seen.insert(*id)) {
+        Some(id) => Err(ReplyFault::Invalid(format!(
+            "`critical_positions` has {id} twice: take one position on each finding"
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// The fields that decide something. The schema asks for them last in their object and in this order, after the reasons.
-const DECISIONS: [&str; 17] = [
-    "severity",
-    "blocks_consensus",
-    "confidence",
-    "priority",
-    "position",
-    "user_attention_needed",
-    "position_statement",
-    "position_revision",
-    "final_position",
-    "answer_to_question",
-    "change_reason",
-    "dimension_scores",
-    "overall_score",
-    "previous_score",
-    "new_score",
-    "score_changed",
-    "final_score",
+/// The fields that decide something: of entries, of statements in words, and in scores. The schema asks for them last in their object
+/// and in this order, after the reasons.
+const DECISIONS: [&[&str]; 3] = [
+    &["severity", "blocks_consensus", "confidence", "priority", "position", "user_attention_needed"],
+    &["position_statement", "position_revision", "final_position", "answer_to_question", "change_reason"],
+    &["dimension_scores", "overall_score", "previous_score", "new_score", "score_changed", "final_score"],
 ];
 const TEXT_CHARS_MAX: u64 = 4000;
 const ENTRIES_MAX: u64 = 12;
-/// The fields without which an entry or a statement says nothing, unless they may be null.
-const REQUIRED: [&str; 22] = [
-    "overall_score",
-    "dimension_scores",
-    "position_statement",
-    "previous_score",
-    "new_score",
-    "position_revision",
-    "final_score",
-    "final_position",
-    "claim",
-    "confidence",
-    "finding",
-    "severity",
-    "action",
-    "priority",
-    "with_judge",
-    "on_point",
-    "topic",
-    "issue",
-    "finding_id",
-    "position",
-    "point",
-    "quote",
+/// The fields without which an entry or a statement says nothing, unless they may be null: of the three statements, of what is listed
+/// in round 1, and of what is listed later.
+const REQUIRED: [&[&str]; 5] = [
+    &["overall_score", "dimension_scores", "position_statement"],
+    &["previous_score", "new_score", "position_revision"],
+    &["final_score", "final_position"],
+    &["claim", "confidence", "finding", "severity", "action", "priority"],
+    &["with_judge", "on_point", "topic", "issue", "finding_id", "position", "point", "quote"],
 ];
 /// The lists whose entries name a judge and the id of a point.
 const POINT_LISTS: [&str; 5] =
@@ -609,12 +578,12 @@ fn limit(schema: &mut Value) {
                 *about = about.replace('\n', " ");
             }
             if let Some(Value::Object(properties)) = map.get_mut("properties") {
-                for key in DECISIONS {
+                for key in DECISIONS.concat() {
                     let decision = properties.shift_remove(key);
                     properties.extend(decision.map(|decision| (key.to_owned(), decision)));
                 }
                 let may_be_null = |inner: &Value| inner.get("type").is_some_and(Value::is_array);
-                let is_needed = |key: &str| REQUIRED.contains(&key);
+                let is_needed = |key: &str| REQUIRED.iter().any(|fields| fields.contains(&key));
                 let required = properties.iter().filter(|(key, inner)| is_needed(key) && !may_be_null(inner));
                 let required: Vec<String> = required.map(|(key, _)| key.clone()).collect();
                 map.insert("required".into(), required.into());

@@ -15,7 +15,7 @@ use super::disputes::{self, DisputeTopic, PanelDispute};
 use super::findings::{CriticalFindingRecord, FindingPositionRecord, evidence_lines};
 use super::follow_up::{AttentionItem, JudgeView, PanelFollowUp};
 use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::set;
+use super::replies::RebuttalStatement;
 use super::verdict::{self, PanelFinding, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure, wire_name};
 use crate::quotes::is_same_text;
@@ -39,6 +39,14 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         vote: figure(standing.score),
         confidence: None,
     });
+    // The rapporteur's quotes that are not in what their judges say.
+    let failed_quotes = follow_up.summary.failed_quotes.iter().map(|quote| CitableText {
+        id: String::new(),
+        seat: RAPPORTEUR.to_owned(),
+        round: log.rounds.last().map_or(0, |round| round.number),
+        text: quote.quote.clone(),
+        remark: Some("does not verify"),
+    });
     Ok(DebateView {
         votes: votes.collect(),
         headline: report.headline(),
@@ -49,7 +57,7 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         round_summaries: round_summaries(log),
         records: records(log)?,
         gate: log.options.fail_on.map(|fail_on| report.gate(fail_on)),
-        citable: follow_up.citable.iter().cloned().chain(follow_up.failed_quotes()).collect(),
+        citable: follow_up.citable.iter().cloned().chain(failed_quotes).collect(),
         ..DebateView::default()
     })
 }
@@ -235,23 +243,25 @@ impl PanelReport<'_> {
 
     /// What each side says. The minority's section is of the same kind as the majority's.
     fn opinions(&self) -> Vec<ReportSection> {
-        let [first, second] = match &self.verdict.decision {
-            VerdictDecision::Consensus(verdict) => [Some(("Why", &verdict.balanced_assessment)), None],
-            VerdictDecision::Majority(verdict) => [
-                Some(("The majority's opinion", &verdict.majority_opinion)),
-                verdict.minority_opinion.as_ref().map(|opinion| ("The minority's opinion", opinion)),
-            ],
-            VerdictDecision::NoMajority(verdict) => {
-                [Some(("What the judges say", &verdict.balanced_assessment)), None]
+        let opinions = match &self.verdict.decision {
+            VerdictDecision::Consensus(verdict) => vec![("Why", &verdict.balanced_assessment)],
+            VerdictDecision::Majority(verdict) => {
+                let minority = verdict.minority_opinion.iter().map(|text| ("The minority's opinion", text));
+                std::iter::once(("The majority's opinion", &verdict.majority_opinion))
+                    .chain(minority)
+                    .collect()
             }
-            VerdictDecision::None(_) => [None, None],
+            VerdictDecision::NoMajority(verdict) => {
+                vec![("What the judges say", &verdict.balanced_assessment)]
+            }
+            VerdictDecision::None(_) => Vec::new(),
         };
         let prose = |(title, text): (&str, &String)| {
             // The section has a title of its own.
             let text = text.split_once("\n\n").map_or(text.as_str(), |(_, rest)| rest);
             ReportSection::new(SectionKind::Why, title, vec![ReportBlock::Prose(text.to_owned())])
         };
-        let mut sections: Vec<ReportSection> = first.into_iter().chain(second).map(prose).collect();
+        let mut sections: Vec<ReportSection> = opinions.into_iter().map(prose).collect();
         let summary = &self.follow_up.summary;
         if let Some(section) = sections.first_mut().filter(|_| summary.opinion.is_some()) {
             let (kept, failed) = (summary.quotes.len(), summary.failed_quotes.len());
@@ -366,8 +376,7 @@ impl PanelReport<'_> {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let judges = self.log.judges.iter().map(|judge| judge.id);
         let behind = judges.filter(|id| finding.raised_by.iter().chain(&finding.held_by).any(|by| by == id));
-        let mut remarks = vec![self.state(finding)];
-        remarks.extend(finding.positions.iter().map(FindingPositionRecord::told));
+        let positions = finding.positions.iter().map(FindingPositionRecord::told);
         GateFinding {
             severity: if finding.state.is_held() { GateSeverity::Critical } else { GateSeverity::Minor },
             description: sentence(&finding.finding),
@@ -378,7 +387,7 @@ impl PanelReport<'_> {
             line: place.as_ref().and_then(|place| place.line),
             end_line: place.and_then(|place| place.end_line),
             judges: behind.map(str::to_owned).collect(),
-            remarks,
+            remarks: std::iter::once(self.state(finding)).chain(positions).collect(),
             // The remarks say who gave it up and when.
             dropped_by: Vec::new(),
             dropped: false,
@@ -491,21 +500,20 @@ fn statement_record(
 ) -> Result<Option<Value>, Corrupt> {
     let Some(mut words) = log.statement(judge, round.phase)? else { return Ok(None) };
     words.shift_remove("score_changed");
-    let timestamp = timestamps::later(&log.debate.brief.created_at, round.ended_at_ms);
-    let mut record = json!({"judge_id": judge.id});
-    if round.phase == PanelPhase::Position {
-        set(&mut record, "stance", wire_name(judge.stance));
-    }
-    set(&mut record, "round", round.number);
-    if round.phase == PanelPhase::Final {
-        set(&mut record, "is_final", true);
-    }
-    set(&mut record, "timestamp", timestamp);
-    if let Some(rebuttal) = judge.rebuttal.as_ref().filter(|_| round.phase == PanelPhase::Rebuttal) {
-        set(&mut record, "score_changed", rebuttal.is_changed());
-    }
-    record.as_object_mut().into_iter().for_each(|record| record.append(&mut words));
-    Ok(Some(record))
+    let is_in = |phase: PanelPhase| round.phase == phase;
+    let rebuttal = judge.rebuttal.as_ref().filter(|_| is_in(PanelPhase::Rebuttal));
+    let head = json!({
+        "judge_id": judge.id,
+        "stance": is_in(PanelPhase::Position).then_some(judge.stance),
+        "round": round.number,
+        "is_final": is_in(PanelPhase::Final).then_some(true),
+        "timestamp": timestamps::later(&log.debate.brief.created_at, round.ended_at_ms),
+        "score_changed": rebuttal.map(RebuttalStatement::is_changed),
+    });
+    let Value::Object(mut record) = head else { return Ok(None) };
+    record.retain(|_, value| !value.is_null());
+    record.append(&mut words);
+    Ok(Some(Value::Object(record)))
 }
 
 impl PanelLog<'_> {
@@ -535,18 +543,5 @@ impl PanelLog<'_> {
             }));
         }
         texts
-    }
-}
-
-impl PanelFollowUp<'_> {
-    /// The rapporteur's quotes that are not in what their judges say.
-    fn failed_quotes(&self) -> impl Iterator<Item = CitableText> {
-        self.summary.failed_quotes.iter().map(|quote| CitableText {
-            id: String::new(),
-            seat: RAPPORTEUR.to_owned(),
-            round: self.log.rounds.last().map_or(0, |round| round.number),
-            text: quote.quote.clone(),
-            remark: Some("does not verify"),
-        })
     }
 }
