@@ -95,8 +95,7 @@ impl<'a> PanelAsks<'a> {
         let [majority, minority] = decision.sides();
         let judges = self.log.judges.iter().enumerate().map(|(place, judge)| {
             let is_in = |side: Option<&[usize]>| side.is_some_and(|side| side.contains(&place));
-            let side = if is_in(majority) { Some("majority") } else { None };
-            let side = side.or(is_in(minority).then_some("minority"));
+            let side = is_in(majority).then_some("majority").or(is_in(minority).then_some("minority"));
             let content = self.quoted.quote(judge.id, &follow_up.last_words(judge));
             json!({"judge": judge.id, "stance": judge.stance, "side": side, "content": content})
         });

@@ -55,15 +55,14 @@ impl PanelReport<'_> {
 
     /// Whose a finding is and how severe each calls it, its evidence and fix, and its other texts, each with its id.
     fn ground(&self, ids: &[&str], (evidence, is_unverified): (&str, bool), fix: &str) -> Vec<String> {
-        let mut raised: Vec<String> = Vec::new();
-        for judge in &self.log.judges {
+        let raised = self.log.judges.iter().filter_map(|judge| {
             let own = judge.raised().filter_map(|(_, raised)| Some((raised.id.as_deref()?, raised.severity)));
             // A judge may list it again with better evidence.
-            let worst = own.filter(|(id, _)| ids.contains(id)).min_by_key(|(_, severity)| *severity);
-            raised
-                .extend(worst.map(|(id, severity)| format!("{} ({id}, {})", judge.id, wire_name(severity))));
-        }
-        let mut told = vec![format!("Raised by {}.", raised.join(", "))];
+            let (id, worst) = own.filter(|(id, _)| ids.contains(id)).min_by_key(|(_, severity)| *severity)?;
+            Some(format!("{} ({id}, {})", judge.id, wire_name(worst)))
+        });
+        let raised = raised.collect::<Vec<_>>().join(", ");
+        let mut told = vec![format!("Raised by {raised}.")];
         told.extend(evidence_and_fix(evidence, is_unverified, fix));
         for other in ids.iter().skip(1).filter_map(|id| self.log.finding(id)) {
             told.push(format!("[{}] {}", other.id, sentence(&other.finding)));
