@@ -11,7 +11,7 @@ use agon_core::{Corrupt, Prompt, Seat, Step};
 use serde_json::{Map, Value, json};
 
 use super::consensus::{FindingState, PanelDecision};
-use super::disputes::{DisputeTopic, PanelDispute};
+use super::disputes::{DisputeEntry, DisputeTopic, PanelDispute};
 use super::findings::CriticalFindingRecord;
 use super::follow_up::PanelFollowUp;
 use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
@@ -95,8 +95,7 @@ impl<'a> PanelAsks<'a> {
         let [majority, minority] = decision.sides();
         let judges = self.log.judges.iter().enumerate().map(|(place, judge)| {
             let is_in = |side: Option<&[usize]>| side.is_some_and(|side| side.contains(&place));
-            let side = if is_in(majority) { Some("majority") } else { None };
-            let side = side.or(is_in(minority).then_some("minority"));
+            let side = is_in(majority).then_some("majority").or(is_in(minority).then_some("minority"));
             let content = self.quoted.quote(judge.id, &follow_up.last_words(judge));
             json!({"judge": judge.id, "stance": judge.stance, "side": side, "content": content})
         });
@@ -218,8 +217,7 @@ impl<'a> PanelAsks<'a> {
         };
         let mut lines = vec!["\n## What Stands Between the Judges and Consensus".to_owned()];
         let scores = self.by_judge(|place| round.standings.get(place).map(|standing| standing.score));
-        let (range, most) = (round.check.range, self.log.options.consensus_range);
-        let (range, most) = (figure(range), figure(most));
+        let (range, most) = (figure(round.check.range), figure(self.log.options.consensus_range));
         lines.push(format!(
             "- Overall scores: {scores}. They are {range} apart; consensus needs {most} or less."
         ));
@@ -248,6 +246,7 @@ impl<'a> PanelAsks<'a> {
     }
 
     fn dispute(&self, round: &PanelRound, dispute: &PanelDispute) -> String {
+        let last = dispute.last_entries();
         match &dispute.topic {
             DisputeTopic::Dimension(at) => {
                 let score = |place: usize| round.standings.get(place)?.dimensions.get(*at).copied();
@@ -256,9 +255,9 @@ impl<'a> PanelAsks<'a> {
                 let (key, scores, range) = (&dispute.text, self.by_judge(score), figure(range));
                 format!("`{key}`: {scores}. They are {range} apart; consensus needs {most} or less.")
             }
-            DisputeTopic::Finding(at) => {
-                let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
-                let mut places: Vec<usize> = dispute.last_entries().iter().map(|entry| entry.place).collect();
+            DisputeTopic::Finding(_) => {
+                let id = dispute.about(self.log).unwrap_or_default();
+                let mut places: Vec<usize> = last.iter().map(|entry| entry.place).collect();
                 places.dedup();
                 let more = match self.log.ids(&places).join(", ") {
                     by if by.is_empty() => by,
@@ -267,10 +266,10 @@ impl<'a> PanelAsks<'a> {
                 format!("Whether [{id}] is critical.{more}")
             }
             DisputeTopic::Point(_) => {
-                let topics = dispute
-                    .last_entries()
-                    .into_iter()
-                    .map(|entry| format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic));
+                let topic = |entry: &&DisputeEntry| {
+                    format!("{}: {}", self.log.ids(&[entry.place]).join(""), entry.topic)
+                };
+                let topics = last.iter().map(topic);
                 let topics = self.quoted.quote(&dispute.id, &topics.collect::<Vec<_>>().join("\n"));
                 format!("An unresolved point. More on it above, under [{}]:\n{topics}", dispute.id)
             }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use agon_core::wording::{counted, sentence};
 use agon_core::{
-    Corrupt, DecidedPosition, Fate, Fidelity, JudgeMarks, Outcome, PositionChange, PositionFate,
-    PositionHistory, RoundPositions, SeatPosition, Status, Step, Termination,
+    Corrupt, DecidedPosition, Fate, JudgeMarks, Outcome, PositionChange, PositionFate, PositionHistory,
+    RoundPositions, SeatPosition, Status, Step, Termination,
 };
 use serde_json::{Value, json};
 
 use super::consensus::{PanelDecision, TOLERANCE, mean};
 use super::findings::{FindingPositionRecord, FindingStand, group_stand, quoted_lines};
 use super::follow_up::PanelFollowUp;
-use super::log::{self, PanelJudge, PanelLog, PanelRound};
+use super::log::{self, JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::verdict::{self, PanelVerdict};
 use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
-use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
+use crate::participation::{cut_off_warnings, fidelity, judges_quorum, shortened_warnings};
 use crate::quotes::{QuotedTexts, quoted_words};
 use crate::tools::{SourceCitation, named_items};
 
@@ -26,18 +26,11 @@ const SCORE_GAP_MAX: f64 = 0.25;
 pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Result<Step, Corrupt> {
     let PanelFollowUp { log, decision, .. } = follow_up;
     let is_decided = *decision != PanelDecision::None && short_panel(log).is_none();
-    let positions: Vec<PositionFate> = log
-        .judges
-        .iter()
-        .enumerate()
-        .map(|(place, judge)| position_fate(log, decision, place, judge))
-        .collect();
+    let judges = log.judges.iter().enumerate();
+    let positions: Vec<PositionFate> =
+        judges.map(|(place, judge)| position_fate(log, decision, place, judge)).collect();
     let is_summary_missing = log.rapporteur().is_some() && !log.has_summary_turn();
-    let is_whole = log.debate.absences().next().is_none()
-        && cut_off_warnings(log.debate).is_empty()
-        && termination != Termination::Budget
-        && is_decided
-        && !is_summary_missing;
+    let is_whole = termination != Termination::Budget && is_decided && !is_summary_missing;
     let verdict = verdict::verdict(follow_up);
     let outcome = Outcome {
         status: if is_decided { Status::Complete } else { Status::Incomplete },
@@ -45,7 +38,7 @@ pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> 
         rounds_completed: log.rounds_completed(),
         verdict: verdict::record(follow_up, &verdict)?,
         dissent: dissent(log, &positions),
-        fidelity: if is_whole { Fidelity::Full } else { Fidelity::Degraded },
+        fidelity: fidelity(log.debate, is_whole),
         warnings: warnings(follow_up, termination),
         labels: BTreeMap::new(),
         positions,
@@ -57,13 +50,11 @@ pub(super) fn close(follow_up: &PanelFollowUp<'_>, termination: Termination) -> 
 
 /// Whether a verdict passes the gate. Without a majority nothing does.
 pub(super) fn passes(verdict: &PanelVerdict, decision: &PanelDecision, fail_on: PanelFailOn) -> bool {
-    let has_side = matches!(decision, PanelDecision::Consensus | PanelDecision::Majority { .. });
-    has_side
-        && match verdict.status {
-            Some(PanelStatus::Green) => true,
-            Some(PanelStatus::Yellow) => fail_on == PanelFailOn::Red,
-            Some(PanelStatus::Red) | None => false,
-        }
+    let passes = |status: PanelStatus| match fail_on {
+        PanelFailOn::Red => status != PanelStatus::Red,
+        PanelFailOn::Yellow => status == PanelStatus::Green,
+    };
+    *decision != PanelDecision::NoMajority && verdict.status.is_some_and(passes)
 }
 
 /// What became of a judge's first position. A judge who is not on the verdict's side in the end dissents, even if it moved. One on
@@ -82,12 +73,12 @@ fn position_fate(
     let given_up = given_up_findings(log, place, judge);
     let has_moved = (last - first).abs() > log.options.consensus_range + TOLERANCE;
     let moved = changes.iter().filter(|_| has_moved);
-    let moved = moved.map(|round| ChangeCitations::of_score(log, place, judge, round));
+    let moved = moved.map(|round| score_change(log, place, judge, round));
     let left = given_up.iter().filter_map(|(_, said)| {
         let round = log.rounds.iter().find(|round| round.number == said.round)?;
-        Some(ChangeCitations::in_text(log, place, round, &said.reason))
+        Some(cited_in(log, place, round, &said.reason))
     });
-    let is_evidenced = moved.chain(left).any(|citations| !citations.cited.is_empty());
+    let is_evidenced = moved.chain(left).any(|change| !change.cited.is_empty());
     let fate = match decision.is_with(place) {
         false => Fate::Minority,
         true if !has_moved && given_up.is_empty() => Fate::Adopted,
@@ -136,9 +127,8 @@ fn given_up_findings<'a>(
     let Some(standing) = log.last_standings().get(place) else { return Vec::new() };
     let own = log.findings.iter().enumerate().filter(|(_, finding)| finding.raised.contains(&(place, 1)));
     let given_up = own.filter(|(at, _)| group_stand(standing, log.groups(), *at) == FindingStand::Rejects);
-    given_up
-        .filter_map(|(at, finding)| Some((&*finding.id, log.critical_of(at)?.last_position(judge.id)?)))
-        .collect()
+    let last_word = |id: &str| log.critical_of(id)?.last_position(judge.id);
+    given_up.filter_map(|(_, own)| Some((own.id.as_str(), last_word(&own.id)?))).collect()
 }
 
 /// The judges who dissent, with what they say in the end. The position's fate has what they said at first.
@@ -183,7 +173,8 @@ fn warnings(follow_up: &PanelFollowUp<'_>, termination: Termination) -> Vec<Stri
         let later = later.filter(|round| round.present() > 0);
         warnings.extend(later.flat_map(|round| carried_warnings(log, round)));
     }
-    warnings.extend(score_gap_warnings(log));
+    let judged = log.judges.iter().zip(log.last_standings());
+    warnings.extend(judged.filter_map(|(judge, standing)| score_gap_warning(log, judge.id, standing)));
     warnings.extend(summary_warning(follow_up));
     warnings
 }
@@ -203,15 +194,13 @@ fn summary_warning(follow_up: &PanelFollowUp<'_>) -> Option<String> {
 fn limit_warning(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
     let limit = log.limits().reached(log.judges.len().max(1));
     let limit = limit.unwrap_or_else(|| "a limit was reached".to_owned());
-    match decision {
-        PanelDecision::None => {
-            format!("there is no verdict, because there were fewer than two position statements when {limit}")
-        }
-        _ => {
-            let rounds = counted(log.rounds_completed().into(), "round");
-            format!("the verdict is made from {rounds}, because {limit}")
-        }
+    if *decision == PanelDecision::None {
+        return format!(
+            "there is no verdict, because there were fewer than two position statements when {limit}"
+        );
     }
+    let rounds = counted(log.rounds_completed().into(), "round");
+    format!("the verdict is made from {rounds}, because {limit}")
 }
 
 /// The judges who gave no statement.
@@ -248,19 +237,12 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
     warnings
 }
 
-/// The judges whose overall score is far from their weighted dimension scores.
-fn score_gap_warnings(log: &PanelLog<'_>) -> Vec<String> {
-    let judged = log.judges.iter().zip(log.last_standings());
-    judged
-        .filter_map(|(judge, standing)| {
-            let weighted = log.rubric.weighted(&standing.dimensions);
-            let gap = (standing.score - weighted).abs();
-            let (score, weighted) = (figure(standing.score), figure(weighted));
-            (gap > SCORE_GAP_MAX + TOLERANCE).then(|| {
-                format!("{} gives {score} overall, but its dimension scores weigh to {weighted}", judge.id)
-            })
-        })
-        .collect()
+/// Says where a judge's overall score is far from its weighted dimension scores.
+fn score_gap_warning(log: &PanelLog<'_>, judge: &str, standing: &JudgeStanding) -> Option<String> {
+    let (score, weighted) = (standing.score, log.rubric.weighted(&standing.dimensions));
+    let (given, weighs) = (figure(score), figure(weighted));
+    ((score - weighted).abs() > SCORE_GAP_MAX + TOLERANCE)
+        .then(|| format!("{judge} gives {given} overall, but its dimension scores weigh to {weighs}"))
 }
 
 /// The scores as the report writes them, for every round in which somebody spoke.
@@ -288,12 +270,8 @@ pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
 fn position(log: &PanelLog<'_>, place: usize, round: &PanelRound) -> Option<SeatPosition> {
     let (judge, now) = (log.judges.get(place)?, log.score(place, round.number)?);
     let before = log.score(place, round.number.saturating_sub(1));
-    let change = before.filter(|before| figure(*before) != figure(now)).map(|_| {
-        let ChangeCitations { cited, unverified, sources } =
-            ChangeCitations::of_score(log, place, judge, round);
-        let reason = Some(verdict::change_reason(judge, round.phase));
-        PositionChange { cited, unverified, sources, reason }
-    });
+    let change = before.filter(|before| figure(*before) != figure(now));
+    let change = change.map(|_| score_change(log, place, judge, round));
     Some(SeatPosition {
         seat: judge.id.to_owned(),
         position: figure(now),
@@ -303,84 +281,78 @@ fn position(log: &PanelLog<'_>, place: usize, round: &PanelRound) -> Option<Seat
     })
 }
 
-/// What a judge cites for a change, and what of that does not count. Ids of points of others count, lines of the files, words of the
-/// files in quotation marks, and what was looked up.
-#[derive(Default)]
-struct ChangeCitations {
-    cited: Vec<String>,
-    unverified: Vec<String>,
-    /// The ids of what was looked up.
-    sources: Vec<String>,
+/// Why a judge's score changed in a round, with what it cites. Where a final statement gives no reason, the id of its first concession
+/// stands for it.
+fn score_change(
+    log: &PanelLog<'_>,
+    place: usize,
+    judge: &PanelJudge<'_>,
+    round: &PanelRound,
+) -> PositionChange {
+    let conceded = || judge.last.as_ref()?.concessions_made.first()?.about.as_deref();
+    let text = match judge.change_reason(round.phase) {
+        "" if round.phase == PanelPhase::Final => conceded().unwrap_or_default(),
+        reason => reason,
+    };
+    let reason = Some(verdict::change_reason(judge, round.phase));
+    PositionChange { reason, ..cited_in(log, place, round, text) }
 }
 
-impl ChangeCitations {
-    /// What the reason for a new score cites. Where a final statement gives no reason, the id of its first concession stands for it.
-    fn of_score(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>, round: &PanelRound) -> Self {
-        let conceded = || judge.last.as_ref()?.concessions_made.first()?.about.as_deref();
-        let text = match judge.change_reason(round.phase) {
-            "" if round.phase == PanelPhase::Final => conceded().unwrap_or_default(),
-            reason => reason,
+/// What a judge cites in a text of a round, and what of that does not count. Ids of points of others count, lines of the files, words
+/// of the files in quotation marks, and what was looked up.
+fn cited_in(log: &PanelLog<'_>, place: usize, round: &PanelRound, text: &str) -> PositionChange {
+    let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
+    let shown = debate.items_shown(round.phase.as_str(), round.number);
+    let found = SourceCitation::in_text(&quoted, &debate.brief, shown, text);
+    let mut change = PositionChange::default();
+    read_ids(&mut change, log, (place, round.number), text, &found);
+    read_files(&mut change, log, text, &found);
+    for source in found {
+        change.cited.push(source.cited);
+        change.sources.push(source.id);
+    }
+    change
+}
+
+fn read_ids(
+    change: &mut PositionChange,
+    log: &PanelLog<'_>,
+    (place, round): (usize, u32),
+    text: &str,
+    found: &[SourceCitation],
+) {
+    let ids = log.cited_ids(text, round, Some(place));
+    let own = log.cited_ids(text, round, None).into_iter().filter(|id| !ids.contains(id));
+    change.unverified.extend(own.map(|id| format!("[{id}], which is its own")));
+    change.cited.extend(ids.iter().map(|id| format!("[{id}]")));
+    let known = log.cited_ids(text, u32::MAX, None);
+    let items = named_items(&log.debate.brief, text);
+    let unknown = bracketed_ids(text).filter(|id| known.iter().chain(&items).all(|known| known != id));
+    change.unverified.extend(unknown.map(|id| format!("[{id}], which does not exist")));
+    let unquoted = items.iter().filter(|id| found.iter().all(|source| source.id != **id));
+    change.unverified.extend(unquoted.map(|id| format!("[{id}] without words that occur there")));
+}
+
+fn read_files(change: &mut PositionChange, log: &PanelLog<'_>, text: &str, found: &[SourceCitation]) {
+    let named = text.split_whitespace().filter_map(|word| {
+        // A bare number is no location, even where there is only one file.
+        let is_named = log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let place = log.packet.locate(word).filter(|_| is_named)?;
+        Some((word.to_owned(), Some(place).filter(|place| place.is_verified)))
+    });
+    let is_of_source = |quote: &&str| found.iter().any(|source| source.cited.contains(quote.trim()));
+    let quoted = quoted_words(text).into_iter().filter(|quote| !is_of_source(quote));
+    let quoted = quoted.map(|quote| (format!("\"{quote}\""), quoted_lines(log, quote)));
+    for (words, place) in named.chain(quoted) {
+        let Some(place) = place else {
+            change.unverified.push(format!("{words}, which is not in the files"));
+            continue;
         };
-        Self::in_text(log, place, round, text)
-    }
-
-    /// What a judge cites in a text of a round.
-    fn in_text(log: &PanelLog<'_>, place: usize, round: &PanelRound, text: &str) -> Self {
-        let (debate, quoted) = (log.debate, QuotedTexts::new(&log.debate.brief));
-        let shown = debate.items_shown(round.phase.as_str(), round.number);
-        let found = SourceCitation::in_text(&quoted, &debate.brief, shown, text);
-        let mut citations = Self::default();
-        citations.read_ids(log, place, round.number, text, &found);
-        citations.read_files(log, text, &found);
-        for source in found {
-            citations.cited.push(source.cited);
-            citations.sources.push(source.id);
-        }
-        citations
-    }
-
-    fn read_ids(
-        &mut self,
-        log: &PanelLog<'_>,
-        place: usize,
-        round: u32,
-        text: &str,
-        found: &[SourceCitation],
-    ) {
-        let ids = log.cited_ids(text, round, Some(place));
-        let own = log.cited_ids(text, round, None).into_iter().filter(|id| !ids.contains(id));
-        self.unverified.extend(own.map(|id| format!("[{id}], which is its own")));
-        self.cited.extend(ids.iter().map(|id| format!("[{id}]")));
-        let known = log.cited_ids(text, u32::MAX, None);
-        let items = named_items(&log.debate.brief, text);
-        let unknown = bracketed_ids(text).filter(|id| known.iter().chain(&items).all(|known| known != id));
-        self.unverified.extend(unknown.map(|id| format!("[{id}], which does not exist")));
-        let unquoted = items.iter().filter(|id| found.iter().all(|source| source.id != **id));
-        self.unverified.extend(unquoted.map(|id| format!("[{id}] without words that occur there")));
-    }
-
-    fn read_files(&mut self, log: &PanelLog<'_>, text: &str, found: &[SourceCitation]) {
-        let named = text.split_whitespace().filter_map(|word| {
-            // A bare number is no location, even where there is only one file.
-            let is_named =
-                log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let place = log.packet.locate(word).filter(|_| is_named)?;
-            Some((word.to_owned(), Some(place).filter(|place| place.is_verified)))
-        });
-        let is_of_source = |quote: &&str| found.iter().any(|source| source.cited.contains(quote.trim()));
-        let quoted = quoted_words(text).into_iter().filter(|quote| !is_of_source(quote));
-        let quoted = quoted.map(|quote| (format!("\"{quote}\""), quoted_lines(log, quote)));
-        for (words, place) in named.chain(quoted) {
-            let Some(place) = place else {
-                self.unverified.push(format!("{words}, which is not in the files"));
-                continue;
-            };
-            let end = place.end_line.map_or(String::new(), |end| format!("-{end}"));
-            // A file alone is no evidence.
-            let lines = place.line.map(|line| format!("{}:{line}{end}", place.file));
-            self.cited.extend(lines.filter(|lines| !self.cited.contains(lines)));
-        }
+        let end = place.end_line.map_or(String::new(), |end| format!("-{end}"));
+        // A file alone is no evidence.
+        let lines = place.line.map(|line| format!("{}:{line}{end}", place.file));
+        change.cited.extend(lines.filter(|lines| !change.cited.contains(lines)));
     }
 }
 

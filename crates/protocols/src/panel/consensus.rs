@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::{FindingStand, group_stand};
 use super::log::{JudgeStanding, PanelLog, PanelRound};
-use super::wire_name;
+use super::{PanelOptions, wire_name};
 
 /// Comparisons with thresholds allow for rounding.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -34,8 +34,8 @@ pub(super) struct ConsensusCheck {
     pub(super) range: f64,
     /// The range of the scores of each dimension, in the rubric's order.
     pub(super) dimensions: Vec<f64>,
-    /// Whether the scores alone would be consensus.
-    pub(super) scores_agree: bool,
+    /// The critical findings that all hold, by place. Those that are the same are one.
+    pub(super) adopted: Vec<usize>,
     /// How many critical findings are disputed.
     pub(super) disputed: usize,
     /// Whether that is consensus.
@@ -45,25 +45,23 @@ pub(super) struct ConsensusCheck {
 impl ConsensusCheck {
     /// Consensus needs a small range of the overall scores and of every dimension, and no disputed critical finding. `groups` has
     /// for each finding the first one that is the same.
-    pub(super) fn new(
-        standings: &[JudgeStanding],
-        groups: &[usize],
-        consensus_range: f64,
-        dimension_range: f64,
-    ) -> Self {
+    pub(super) fn new(standings: &[JudgeStanding], groups: &[usize], options: &PanelOptions) -> Self {
         let scores: Vec<f64> = standings.iter().map(|standing| standing.score).collect();
         let dimensions = 0..standings.first().map_or(0, |standing| standing.dimensions.len());
         let dimensions: Vec<f64> =
             dimensions.map(|place| range(&dimension_scores(standings, place))).collect();
         let state = |place: usize| FindingState::of(&holders(standings, groups, place), standings.len());
-        let findings = groups.iter().enumerate().filter(|(place, first)| place == *first);
-        let disputed = findings.filter(|(place, _)| state(*place) == FindingState::Disputed).count();
+        let in_state = |wanted: FindingState| {
+            let firsts = groups.iter().enumerate().filter(|(place, first)| place == *first);
+            firsts.map(|(place, _)| place).filter(|place| state(*place) == wanted).collect::<Vec<_>>()
+        };
+        let (adopted, disputed) = (in_state(FindingState::Adopted), in_state(FindingState::Disputed).len());
         let range = range(&scores);
         // A single judge has nobody to agree with.
         let scores_agree = standings.len() > 1
-            && range <= consensus_range + TOLERANCE
-            && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
-        Self { range, dimensions, scores_agree, disputed, reached: scores_agree && disputed == 0 }
+            && range <= options.consensus_range + TOLERANCE
+            && dimensions.iter().all(|apart| *apart <= options.dimension_range + TOLERANCE);
+        Self { range, dimensions, adopted, disputed, reached: scores_agree && disputed == 0 }
     }
 }
 
@@ -172,20 +170,20 @@ impl PanelDecision {
     /// The verdict after a round in a few words: `GO (GREEN) by consensus`. Scores that move within a band change nothing in it, nor
     /// does it matter who is in the majority.
     pub(super) fn label(&self, log: &PanelLog<'_>, round: &PanelRound) -> Option<String> {
-        let (go, band) = log.go_after(round);
-        match self {
-            Self::Consensus => Some(format!("{go} ({}) by consensus", wire_name(band))),
-            Self::Majority { .. } => Some(format!("{go} ({}) by majority", wire_name(band))),
-            Self::NoMajority => Some("no majority".to_owned()),
-            Self::None => None,
+        let kind = self.kind()?;
+        if *self == Self::NoMajority {
+            return Some("no majority".to_owned());
         }
+        let (go, band) = log.go_after(round);
+        Some(format!("{go} ({}) by {kind}", wire_name(band)))
     }
 
-    pub(super) fn kind(&self) -> Option<VerdictKind> {
+    /// The seed's kind of verdict, or that of a tie. `None` without a verdict.
+    pub(super) fn kind(&self) -> Option<&'static str> {
         match self {
-            Self::Consensus => Some(VerdictKind::Consensus),
-            Self::Majority { .. } => Some(VerdictKind::Majority),
-            Self::NoMajority => Some(VerdictKind::NoMajority),
+            Self::Consensus => Some("consensus"),
+            Self::Majority { .. } => Some("majority"),
+            Self::NoMajority => Some("no_majority"),
             Self::None => None,
         }
     }
@@ -207,13 +205,4 @@ impl PanelDecision {
             Self::Consensus | Self::NoMajority | Self::None => [None, None],
         }
     }
-}
-
-/// The seed's kinds of verdict, and the one for a tie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictKind {
-    Consensus,
-    Majority,
-    NoMajority,
 }

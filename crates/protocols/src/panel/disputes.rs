@@ -1,14 +1,16 @@
 //! What is open between the judges: dimensions that they score too differently, critical findings that some hold and others reject,
 //! and points that judges themselves leave unresolved. Each has an id, and the log says after which rounds it was open.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::PanelPhase;
-use super::consensus::{FindingState, TOLERANCE, holders};
+use super::consensus::TOLERANCE;
 use super::findings::{FindingStand, declared_groups, group_stand};
 use super::log::{PanelJudge, PanelLog, PanelRound};
-use super::replies::set;
+use super::replies::{OpenDispute, set};
 use crate::quotes::is_same_text;
 
 /// What a dispute is about.
@@ -79,11 +81,7 @@ pub(super) struct DisputeEntry {
     pub(super) place: usize,
     pub(super) topic: String,
     pub(super) view: String,
-    pub(super) opposing_view: String,
-    pub(super) stakes: String,
-    pub(super) needs_attention: bool,
-    pub(super) with_judge: Option<String>,
-    pub(super) about: Option<String>,
+    pub(super) open: OpenDispute,
 }
 
 impl PanelDispute {
@@ -100,6 +98,15 @@ impl PanelDispute {
             last_words: vec![0; log.judges.len()],
             given_up: Vec::new(),
             open_after: Vec::new(),
+        }
+    }
+
+    /// The dimension, or the id of the finding or point, that it is about.
+    pub(super) fn about<'s>(&'s self, log: &'s PanelLog<'_>) -> Option<&'s str> {
+        match &self.topic {
+            DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place),
+            DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.as_str()),
+            DisputeTopic::Point(id) => id.as_deref(),
         }
     }
 
@@ -127,10 +134,7 @@ impl PanelDispute {
     pub(super) fn first_raisers(&self) -> Vec<usize> {
         let first = self.entries.iter().map(|entry| entry.round).min();
         let raisers = self.entries.iter().filter(|entry| Some(entry.round) == first);
-        let mut places: Vec<usize> = raisers.map(|entry| entry.place).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+        raisers.map(|entry| entry.place).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// All its ids.
@@ -162,7 +166,7 @@ impl PanelDispute {
     /// Adds what a judge says of it. The raiser's view is one side. Who contradicts somebody is on the other side from them.
     fn add(&mut self, log: &PanelLog<'_>, entry: DisputeEntry) {
         let place = entry.place;
-        let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.with_judge.as_deref());
+        let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.open.with_judge.as_deref());
         let opponent = opponent.filter(|opponent| *opponent != place);
         let against = opponent.and_then(|opponent| self.side(opponent).opposite());
         let side = match (self.entries.first(), against) {
@@ -172,7 +176,7 @@ impl PanelDispute {
                 view if raised.place == place || is_same_text(view, &raised.view) => {
                     Some(DisputeSide::Raiser)
                 }
-                view if is_same_text(view, &raised.opposing_view) => Some(DisputeSide::Other),
+                view if is_same_text(view, &raised.open.opposing_view) => Some(DisputeSide::Other),
                 _ => None,
             },
         };
@@ -319,7 +323,7 @@ fn find_or_open(
     entry: &DisputeEntry,
     disputes: &mut Vec<PanelDispute>,
 ) -> usize {
-    let about = entry.about.as_deref();
+    let about = entry.open.about.as_deref();
     let by_id =
         disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about && !dispute.is_dimension());
     let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
@@ -343,14 +347,26 @@ fn find_or_open(
     })
 }
 
-/// What a judge leaves unresolved in a phase.
+/// What a judge leaves unresolved in a phase, whatever the seed calls it there.
 fn entries(judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<DisputeEntry> {
-    let round = phase.round();
+    let entry = |topic: &str, view: &str, open: &OpenDispute| DisputeEntry {
+        round: phase.round(),
+        place,
+        topic: topic.trim().to_owned(),
+        view: view.trim().to_owned(),
+        open: OpenDispute {
+            opposing_view: open.opposing_view.trim().to_owned(),
+            stakes: open.stakes.trim().to_owned(),
+            ..open.clone()
+        },
+    };
     let second = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
     let third = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
     match phase {
-        PanelPhase::Rebuttal => second.map(|left| left.entry(round, place)).collect(),
-        PanelPhase::Final => third.map(|left| left.entry(round, place)).collect(),
+        PanelPhase::Rebuttal => second.map(|left| entry(&left.topic, &left.my_view, &left.dispute)).collect(),
+        PanelPhase::Final => {
+            third.map(|left| entry(&left.issue, &left.my_final_view, &left.dispute)).collect()
+        }
         PanelPhase::Position | PanelPhase::Summary => Vec::new(),
     }
 }
@@ -360,8 +376,8 @@ fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> 
     let last_round = log.rounds.last().map_or(0, |round| round.number);
     // Nothing can be declared the same as a difference in scores: that would settle it with them.
     let ids = disputes.iter().map(|dispute| if dispute.is_dimension() { "" } else { dispute.id.as_str() });
-    let things: Vec<(&str, Vec<usize>)> = ids.zip(disputes.iter().map(PanelDispute::raisers)).collect();
-    let groups = declared_groups(&log.judges, &things, last_round);
+    let things = ids.zip(disputes.iter().map(PanelDispute::raisers));
+    let groups = declared_groups(&log.judges, things, last_round);
     let mut kept: Vec<PanelDispute> = Vec::new();
     for (dispute, group) in disputes.iter().zip(groups) {
         let declared = disputes.get(group).map(|first| first.id.as_str());
@@ -395,16 +411,9 @@ pub(super) struct PositionEvolution {
 
 /// The figures after a round, by its place in the log. Only `agreements_formed` is of that round alone.
 pub(super) fn evolution_after(log: &PanelLog<'_>, place: usize) -> PositionEvolution {
-    let adopted = |place: Option<usize>| -> Vec<usize> {
-        let Some(round) = place.and_then(|place| log.rounds.get(place)) else { return Vec::new() };
-        let firsts = round.groups.iter().enumerate().filter(|(at, first)| at == *first).map(|(at, _)| at);
-        let state = |at: &usize| {
-            FindingState::of(&holders(&round.standings, &round.groups, *at), round.standings.len())
-        };
-        firsts.filter(|at| state(at) == FindingState::Adopted).collect()
-    };
-    let before = adopted(place.checked_sub(1));
-    let newly_adopted = adopted(Some(place)).into_iter().filter(|finding| !before.contains(finding)).count();
+    let adopted = |place: usize| log.rounds.get(place).map_or(&[][..], |round| &round.check.adopted);
+    let before = place.checked_sub(1).map_or(&[][..], adopted);
+    let newly_adopted = adopted(place).iter().filter(|finding| !before.contains(finding)).count();
     let mut evolution =
         PositionEvolution { agreements_formed: newly_adopted, ..PositionEvolution::default() };
     for dispute in &log.disputes {
@@ -428,17 +437,12 @@ pub(super) fn listed<'a>(log: &'a PanelLog<'_>) -> Vec<&'a PanelDispute> {
 
 /// A dispute as the verdict shows it.
 pub(super) fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> Value {
-    let about = match &dispute.topic {
-        DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place),
-        DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.as_str()),
-        DisputeTopic::Point(claim) => claim.as_deref(),
-    };
     let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
-    let stakes = dispute.last_entries().into_iter().map(|entry| &entry.stakes);
+    let stakes = dispute.last_entries().into_iter().map(|entry| &entry.open.stakes);
     let mut record = json!({
         "dispute_id": dispute.id,
         "topic": dispute.text,
-        "about": about,
+        "about": dispute.about(log),
         "state": if dispute.is_open() { "open" } else { "resolved" },
         "open_after_rounds": rounds.map(|(round, _)| round.number).collect::<Vec<_>>(),
         "raised_by": log.ids(&dispute.first_raisers()),

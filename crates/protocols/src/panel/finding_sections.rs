@@ -5,9 +5,10 @@ use agon_core::{ReportItem, ReportSection};
 
 use super::consensus::FindingState;
 use super::findings::{CriticalFindingRecord, FindingPositionRecord};
-use super::report::{PanelReport, section};
+use super::report::PanelReport;
 use super::verdict::PanelFinding;
 use super::wire_name;
+use crate::report_sections::list_section;
 
 impl PanelReport<'_> {
     /// Those that all judges hold first, withdrawn ones last.
@@ -17,14 +18,14 @@ impl PanelReport<'_> {
         let findings = states.iter().flat_map(|state| {
             self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
         });
-        section("Critical findings", findings.map(|finding| self.critical_item(finding)).collect())
+        list_section("Critical findings", findings.map(|finding| self.critical_item(finding)))
     }
 
     /// What judges say of an open finding stands in what needs attention.
     fn critical_item(&self, finding: &CriticalFindingRecord) -> ReportItem {
         let mut ids: Vec<&str> = finding.ids().map(String::as_str).collect();
         let lesser = self.other_findings.iter().filter(|other| other.same_as.contains(&finding.finding_id));
-        ids.extend(lesser.flat_map(|other| &other.id).map(String::as_str));
+        ids.extend(lesser.map(|other| other.id.as_str()));
         let mut note = vec![self.state(finding)];
         note.extend(self.ground(&ids, (&finding.evidence, finding.unverified), &finding.fix));
         let is_settled = finding.state != FindingState::Disputed;
@@ -41,11 +42,11 @@ impl PanelReport<'_> {
     pub(super) fn other_findings(&self) -> Option<ReportSection> {
         let is_critical = |id: &String| self.log.findings.iter().any(|critical| critical.id == *id);
         let lesser = self.other_findings.iter().filter(|other| !other.same_as.iter().any(is_critical));
-        section("Other findings", lesser.map(|finding| self.other_item(finding)).collect())
+        list_section("Other findings", lesser.map(|finding| self.other_item(finding)))
     }
 
     fn other_item(&self, finding: &PanelFinding) -> ReportItem {
-        let ids: Vec<&str> = finding.id.iter().chain(&finding.same_as).map(String::as_str).collect();
+        let ids = finding.ids();
         let mut note: Vec<String> =
             finding.stands.words().map(|stand| sentence(&capitalized(&stand))).collect();
         note.extend(self.ground(&ids, (&finding.evidence, finding.unverified), &finding.fix));
@@ -54,21 +55,18 @@ impl PanelReport<'_> {
 
     /// Whose a finding is and how severe each calls it, its evidence and fix, and its other texts, each with its id.
     fn ground(&self, ids: &[&str], (evidence, is_unverified): (&str, bool), fix: &str) -> Vec<String> {
-        let mut raised: Vec<String> = Vec::new();
-        for judge in &self.log.judges {
+        let raised = self.log.judges.iter().filter_map(|judge| {
             let own = judge.raised().filter_map(|(_, raised)| Some((raised.id.as_deref()?, raised.severity)));
             // A judge may list it again with better evidence.
-            let worst = own.filter(|(id, _)| ids.contains(id)).min_by_key(|(_, severity)| *severity);
-            raised
-                .extend(worst.map(|(id, severity)| format!("{} ({id}, {})", judge.id, wire_name(severity))));
-        }
-        let mut told =
-            vec![format!("Raised by {}.", raised.join(", ")), evidence_words(evidence, is_unverified)];
-        told.extend(fix_words(fix));
+            let (id, worst) = own.filter(|(id, _)| ids.contains(id)).min_by_key(|(_, severity)| *severity)?;
+            Some(format!("{} ({id}, {})", judge.id, wire_name(worst)))
+        });
+        let raised = raised.collect::<Vec<_>>().join(", ");
+        let mut told = vec![format!("Raised by {raised}.")];
+        told.extend(evidence_and_fix(evidence, is_unverified, fix));
         for other in ids.iter().skip(1).filter_map(|id| self.log.finding(id)) {
             told.push(format!("[{}] {}", other.id, sentence(&other.finding)));
-            told.push(evidence_words(&other.evidence, other.is_unverified));
-            told.extend(fix_words(&other.fix));
+            told.extend(evidence_and_fix(&other.evidence, other.is_unverified, &other.fix));
         }
         told
     }
@@ -82,12 +80,10 @@ fn item(ids: &[&str], text: &str, note: &[String]) -> ReportItem {
     }
 }
 
-fn evidence_words(evidence: &str, is_unverified: bool) -> String {
+fn evidence_and_fix(evidence: &str, is_unverified: bool, fix: &str) -> impl Iterator<Item = String> {
     let mark = if is_unverified { " (unverified)" } else { "" };
     let evidence = evidence.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("Evidence{mark}: {}", sentence(if evidence.is_empty() { "none" } else { &evidence }))
-}
-
-fn fix_words(fix: &str) -> Option<String> {
-    (!fix.is_empty()).then(|| format!("Fix: {}", sentence(fix)))
+    let shown = format!("Evidence{mark}: {}", sentence(if evidence.is_empty() { "none" } else { &evidence }));
+    let fix = (!fix.is_empty()).then(|| format!("Fix: {}", sentence(fix)));
+    std::iter::once(shown).chain(fix)
 }

@@ -1,5 +1,7 @@
 //! The critical findings: their ids, which of them the judges declare the same, who holds them, and whether their evidence verifies.
 
+use std::collections::BTreeSet;
+
 use agon_core::wording::sentence;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -29,10 +31,6 @@ impl NumberedFinding {
     /// The places of the judges who raised it.
     pub(super) fn raisers(&self) -> Vec<usize> {
         self.raised.iter().map(|(place, _)| *place).collect()
-    }
-
-    pub(super) fn id_and_raisers(&self) -> (&str, Vec<usize>) {
-        (&self.id, self.raisers())
     }
 
     /// The round in which it was first raised.
@@ -192,11 +190,12 @@ fn least(most: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
 
 /// For each of these things the first one that is the same, as far as judges declared it up to a round. Two are the same where all
 /// who raised them declare it, or more than half of the judges.
-pub(super) fn declared_groups(
+pub(super) fn declared_groups<'s>(
     judges: &[PanelJudge<'_>],
-    things: &[(&str, Vec<usize>)],
+    things: impl Iterator<Item = (&'s str, Vec<usize>)>,
     last_round: u32,
 ) -> Vec<usize> {
+    let things: Vec<(&str, Vec<usize>)> = things.collect();
     let declares = |judge: &PanelJudge<'_>, one: &str, other: &str| {
         let phases = [PanelPhase::Rebuttal, PanelPhase::Final];
         let phases = phases.into_iter().filter(|phase| phase.round() <= last_round);
@@ -232,13 +231,14 @@ pub(super) fn group_stand(standing: &JudgeStanding, groups: &[usize], finding: u
 
 /// Who accepts, rejects or gave up a claim or a lesser finding in the end, by the last word of each judge.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct PointStands {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+#[serde(default)]
+pub(super) struct PointStands {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted_by: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected_by: Vec<String>,
     /// Those who raised it and do not hold it any more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given_up_by: Vec<String>,
 }
 
@@ -270,9 +270,6 @@ impl PointStands {
         parts.map(|(what, judges)| format!("{what} {}", judges.join(", ")))
     }
 }
-
-/// What is said of a judge who has said nothing of a finding.
-const NO_POSITION: &str = "no position";
 
 /// A critical finding as the verdict shows it. Findings that are the same are one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -313,7 +310,7 @@ impl CriticalFindingRecord {
         match self.last_position(judge) {
             _ if self.held_by.iter().any(|id| id == judge) => FindingHold::Hold.spoken(),
             Some(said) => said.position.spoken(),
-            None => NO_POSITION,
+            None => "no position",
         }
     }
 
@@ -336,16 +333,11 @@ impl CriticalFindingRecord {
 
     /// Whether all who held it and do not any more say that it is real, but not critical.
     fn is_lowered(&self) -> bool {
-        let held_once = |judge: &str| {
-            let mut said = self.positions.iter().filter(|said| said.judge_id == judge);
-            self.raised_by.iter().any(|id| id == judge) || said.any(|said| said.position.is_held())
+        let held = self.positions.iter().filter(|said| said.position.is_held()).map(|said| &said.judge_id);
+        let is_lowered = |judge: &String| {
+            self.last_position(judge).is_some_and(|said| said.position == FindingHold::Lower)
         };
-        let mut last =
-            self.positions.iter().map(|said| said.judge_id.as_str()).filter(|judge| held_once(judge));
-        self.state == FindingState::Withdrawn
-            && last.all(|judge| {
-                self.last_position(judge).is_some_and(|said| said.position == FindingHold::Lower)
-            })
+        self.state == FindingState::Withdrawn && self.raised_by.iter().chain(held).all(is_lowered)
     }
 
     /// The same, with the judge's reason.
@@ -393,25 +385,19 @@ fn finding_record(
 ) -> CriticalFindingRecord {
     let members = log.findings.iter().zip(groups).filter(|(_, group)| **group == first);
     let members: Vec<&NumberedFinding> = members.map(|(member, _)| member).collect();
-    let mut raised_by: Vec<usize> = members.iter().flat_map(|member| member.raisers()).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
+    let raised_by: BTreeSet<usize> = members.iter().flat_map(|member| member.raisers()).collect();
     let holders = consensus::holders(log.last_standings(), groups, first);
     // Where one of the texts verifies, its words speak for all.
     let shown = members.iter().find(|member| !member.is_unverified).copied().unwrap_or(finding);
+    let mut fixes = members.iter().map(|member| &member.fix);
     let mut record = CriticalFindingRecord {
         finding_id: finding.id.clone(),
         same_as: members.iter().skip(1).map(|member| member.id.clone()).collect(),
         finding: finding.finding.clone(),
         evidence: shown.evidence.clone(),
         unverified: shown.is_unverified,
-        fix: members
-            .iter()
-            .map(|member| &member.fix)
-            .find(|fix| !fix.is_empty())
-            .cloned()
-            .unwrap_or_default(),
-        raised_by: log.ids(&raised_by),
+        fix: fixes.find(|fix| !fix.is_empty()).cloned().unwrap_or_default(),
+        raised_by: log.ids(&raised_by.into_iter().collect::<Vec<_>>()),
         held_by: log.ids(&holders),
         state: FindingState::of(&holders, log.judges.len()),
         positions: finding_positions(log, &members),

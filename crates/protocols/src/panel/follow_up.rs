@@ -3,8 +3,11 @@
 //! Everything is in the judges' own words. The rapporteur may put items together that say the same, by their ids, and sum up the
 //! opinions, as far as its quotes verify.
 
+use std::collections::BTreeSet;
+
 use agon_core::wording::{capitalized, sentence};
 use agon_core::{CitableText, ReplyFault};
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -37,6 +40,9 @@ pub(super) struct AttentionItem {
     pub raised_by: Vec<String>,
     /// What each judge says.
     pub views: Vec<JudgeView>,
+    /// What shows scores is not for the rapporteur.
+    #[serde(skip)]
+    pub shows_scores: bool,
 }
 
 /// One judge's view of an item.
@@ -84,36 +90,29 @@ pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<AttentionItem> {
         for (place, judge) in log.judges.iter().enumerate() {
             let Some(change) = log.score_change(place, round.number) else { continue };
             let reason = judge.change_reason(round.phase);
-            if change.abs() >= LARGE_MOVE - TOLERANCE && log.cited_ids(reason, round.number, None).is_empty()
-            {
-                let to = log.score(place, round.number).unwrap_or_default();
-                let issue = format!(
-                    "{} moved its score from {} to {} in round {}, and its reason cites no claim, finding or dispute",
-                    judge.id,
-                    figure(to - change),
-                    figure(to),
-                    round.number
-                );
-                let said = if reason.is_empty() { "gives no reason" } else { reason };
-                moves.push(item(issue, Vec::new(), log.ids(&[place]), vec![view(log, place, said, None)]));
+            let is_small = change.abs() < LARGE_MOVE - TOLERANCE;
+            if is_small || !log.cited_ids(reason, round.number, None).is_empty() {
+                continue;
             }
+            let to = log.score(place, round.number).unwrap_or_default();
+            let (id, number, from, to) = (judge.id, round.number, figure(to - change), figure(to));
+            let issue = format!(
+                "{id} moved its score from {from} to {to} in round {number}, and its reason cites no claim, finding or dispute"
+            );
+            let said = if reason.is_empty() { "gives no reason" } else { reason };
+            let item = item(issue, Vec::new(), vec![id.to_owned()], vec![view(log, place, said, None)]);
+            moves.push(AttentionItem { shows_scores: true, ..item });
         }
     }
     moves
-}
-
-/// Something that needs attention, before the rapporteur puts the same things together.
-struct OpenItem {
-    item: AttentionItem,
-    /// What shows scores is not for the rapporteur.
-    shows_scores: bool,
 }
 
 /// What follows from a decision. Much of it is looked at in several places, so it is made once.
 pub(super) struct PanelFollowUp<'a> {
     pub(super) log: &'a PanelLog<'a>,
     pub(super) decision: PanelDecision,
-    open: Vec<OpenItem>,
+    /// What needs attention, before the rapporteur puts the same things together.
+    open: Vec<AttentionItem>,
     /// What can be cited by an id.
     pub(super) citable: Vec<CitableText>,
     /// What the rapporteur wrote, as far as it verifies. Empty where it wrote nothing.
@@ -131,26 +130,20 @@ impl<'a> PanelFollowUp<'a> {
         follow_up
     }
 
-    fn open_items(&self) -> Vec<OpenItem> {
+    fn open_items(&self) -> Vec<AttentionItem> {
         let log = self.log;
-        let open = |item, shows_scores| OpenItem { item, shows_scores };
         let is_disputed = |finding: &&CriticalFindingRecord| finding.state == FindingState::Disputed;
-        let mut items: Vec<OpenItem> = log
-            .critical
-            .iter()
-            .filter(is_disputed)
-            .map(|finding| open(finding_item(log, finding), false))
-            .collect();
-        for dispute in log.disputes.iter().filter(|dispute| is_for_the_person(log, &self.decision, dispute)) {
-            let is_listed = matches!(dispute.topic, DisputeTopic::Finding(at) if log.critical_of(at).is_some_and(|finding| is_disputed(&finding)));
-            if !is_listed {
-                items.push(open(self.dispute_item(dispute), dispute.is_dimension()));
-            }
-        }
-        items.extend(attention_requests(log).into_iter().map(|item| open(item, false)));
-        items.extend(unexplained_moves(log).into_iter().map(|item| open(item, true)));
-        items.extend(scores_item(log, &self.decision).map(|item| open(item, true)));
-        for OpenItem { item, .. } in &mut items {
+        let findings = log.critical.iter().filter(is_disputed).map(|finding| finding_item(log, finding));
+        // What is said of an open finding stands with the finding.
+        let is_listed = |dispute: &PanelDispute| log.critical_about(dispute).filter(is_disputed).is_some();
+        let disputes = log.disputes.iter().filter(|dispute| is_for_the_person(log, &self.decision, dispute));
+        let disputes =
+            disputes.filter(|dispute| !is_listed(dispute)).map(|dispute| self.dispute_item(dispute));
+        let mut items: Vec<AttentionItem> = findings.chain(disputes).collect();
+        items.extend(attention_requests(log));
+        items.extend(unexplained_moves(log));
+        items.extend(scores_item(log, &self.decision));
+        for item in &mut items {
             let sides = self.decision.sides();
             let [majority_view, minority_view] =
                 sides.map(|side| side.and_then(|side| side_view(log, side, &item.views)));
@@ -162,7 +155,7 @@ impl<'a> PanelFollowUp<'a> {
 
     /// What the rapporteur may read of what is open.
     fn readable_items(&self) -> impl Iterator<Item = &AttentionItem> {
-        self.open.iter().filter(|open| !open.shows_scores).map(|open| &open.item)
+        self.open.iter().filter(|item| !item.shows_scores)
     }
 
     fn dispute_item(&self, dispute: &PanelDispute) -> AttentionItem {
@@ -175,8 +168,9 @@ impl<'a> PanelFollowUp<'a> {
                 Some(view(log, place, &format!("scores it {}", figure(score)), None))
             }));
         }
-        views
-            .extend(last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.opposing_view))));
+        views.extend(
+            last.iter().map(|entry| view(log, entry.place, &entry.view, Some(&entry.open.opposing_view))),
+        );
         // Whose point it is says so by the point itself.
         if let DisputeTopic::Point(Some(id)) = &dispute.topic {
             let mut own: Vec<&CitableText> = self.citable.iter().filter(|point| point.id == *id).collect();
@@ -196,13 +190,14 @@ impl<'a> PanelFollowUp<'a> {
         let ids = dispute.ids().cloned().collect();
         AttentionItem {
             stakes: stakes(log, dispute),
+            shows_scores: dispute.is_dimension(),
             ..item(issue, ids, log.ids(&dispute.first_raisers()), views)
         }
     }
 
     /// The seed's list, with the items that the rapporteur put together as one.
     pub(super) fn attention_items(&self) -> Vec<AttentionItem> {
-        let mut items: Vec<AttentionItem> = self.open.iter().map(|open| open.item.clone()).collect();
+        let mut items = self.open.clone();
         for merged in &self.summary.merged {
             let is_member = |item: &AttentionItem| item.ids.iter().any(|id| merged.ids.contains(id));
             let Some(at) = items.iter().position(is_member) else { continue };
@@ -218,15 +213,13 @@ impl<'a> PanelFollowUp<'a> {
         let mut groups: Vec<AdviceGroup<'_>> = Vec::new();
         for (place, judge) in self.log.judges.iter().enumerate() {
             for advice in judge.recommendations() {
-                let is_merged =
+                let is_member =
                     |merged: &&MergedItems| advice.id.as_ref().is_some_and(|id| merged.ids.contains(id));
-                let text = self.summary.merged.iter().find(is_merged).map(|merged| merged.text.as_str());
-                let same = groups.iter_mut().find(|(other, members)| match (text, *other) {
-                    (Some(text), Some(other)) => text == other,
-                    (None, None) => {
-                        members.iter().any(|(_, member)| is_same_text(&member.action, &advice.action))
-                    }
-                    _ => false,
+                let text = self.summary.merged.iter().find(is_member).map(|merged| merged.text.as_str());
+                let is_equal =
+                    |(_, other): &(usize, &JudgeRecommendation)| is_same_text(&other.action, &advice.action);
+                let same = groups.iter_mut().find(|(other, members)| {
+                    *other == text && (text.is_some() || members.iter().any(is_equal))
                 });
                 match same {
                     Some((_, members)) => members.push((place, advice)),
@@ -254,10 +247,8 @@ impl<'a> PanelFollowUp<'a> {
             let mut told = vec![sentence(&item.issue)];
             let others = finding.same_as.iter().filter_map(|id| log.finding(id));
             told.extend(others.map(|other| format!("The same in other words: {}", sentence(&other.finding))));
-            let sides = finding.sides(&log.judges);
-            told.extend(
-                sides.iter().map(|(stand, who)| format!("{}: {}.", capitalized(stand), who.join(", "))),
-            );
+            let sides = finding.sides(&log.judges).into_iter();
+            told.extend(sides.map(|(stand, who)| format!("{}: {}.", capitalized(stand), who.join(", "))));
             told.join(" ")
         });
         named.collect()
@@ -306,12 +297,10 @@ impl<'a> PanelFollowUp<'a> {
             let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
             let ids = log.ids(side);
             let is_supported = verified.quotes.iter().any(|quote| ids.contains(&quote.judge));
-            match text {
-                None => faults.push(format!("`{name}` must not be empty.")),
-                Some(_) if !is_supported => {
-                    faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")))
-                }
-                Some(_) => {}
+            if text.is_none() {
+                faults.push(format!("`{name}` must not be empty."));
+            } else if !is_supported {
+                faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")));
             }
             text.filter(|_| is_supported).map(str::to_owned)
         };
@@ -343,19 +332,17 @@ impl<'a> PanelFollowUp<'a> {
                 continue;
             }
             verified.failed_quotes.push(quote.clone());
-            faults.push(match speakers.as_slice() {
-                [] => {
-                    format!(
-                        "The quote {:?} is not in what {} says ({QUOTE_EXACTLY}).",
-                        quote.quote, quote.judge
-                    )
+            let JudgeQuote { judge, quote } = quote;
+            faults.push(match speakers.join(" and ") {
+                nobody if nobody.is_empty() => {
+                    format!("The quote {quote:?} is not in what {judge} says ({QUOTE_EXACTLY}).")
                 }
                 // The words are right, so they are not repeated: who reads them here would look for a mistake in them.
-                judges => format!(
-                    "Entry {n} of `quotes` has words of {}, not of {}: name the right judge.",
-                    judges.join(" and "),
-                    quote.judge
-                ),
+                others => {
+                    format!(
+                        "Entry {n} of `quotes` has words of {others}, not of {judge}: name the right judge."
+                    )
+                }
             });
         }
         (verified, faults)
@@ -389,12 +376,8 @@ fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str
 }
 
 fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
-    let is_about = |dispute: &&PanelDispute| match dispute.topic {
-        DisputeTopic::Finding(at) => {
-            log.critical_of(at).is_some_and(|about| about.finding_id == finding.finding_id)
-        }
-        DisputeTopic::Dimension(_) | DisputeTopic::Point(_) => false,
-    };
+    let is_about =
+        |dispute: &&PanelDispute| log.critical_about(dispute).is_some_and(|about| about == finding);
     let dispute = log.disputes.iter().find(is_about);
     let views = log.judges.iter().enumerate().map(|(place, judge)| {
         let own = dispute.into_iter().flat_map(|dispute| dispute.last_entries());
@@ -427,7 +410,7 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
     };
     let flagged = dispute.entries.iter().any(|entry| {
         let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
-        entry.needs_attention && (is_last || dispute.is_open())
+        entry.open.user_attention_needed && (is_last || dispute.is_open())
     });
     // Where the scores decide, a difference in them needs nobody's attention.
     let has_sides = matches!(decision.sides(), [Some(_), Some(_)]) || *decision == PanelDecision::Consensus;
@@ -437,7 +420,7 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
 /// What the judges say in the end is at stake.
 fn stakes(log: &PanelLog<'_>, dispute: &PanelDispute) -> Option<String> {
     let last = dispute.last_entries().into_iter();
-    in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.stakes.as_str()))))
+    in_turn(last.filter_map(|entry| Some((log.judges.get(entry.place)?.id, entry.open.stakes.as_str()))))
 }
 
 /// What judges recommend about findings, each in its own words.
@@ -486,7 +469,7 @@ fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<Attention
     let scores = log.last_scores(&log.places()).into_iter().enumerate();
     let views = scores.map(|(place, score)| view(log, place, &format!("score {}", figure(score)), None));
     let item = item("The overall score".to_owned(), Vec::new(), Vec::new(), views.collect());
-    Some(AttentionItem { majority_view, minority_view, stakes, ..item })
+    Some(AttentionItem { majority_view, minority_view, stakes, shows_scores: true, ..item })
 }
 
 fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
@@ -499,9 +482,7 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
         }
         (!texts.is_empty()).then(|| texts.join(" "))
     };
-    let mut raised_by: Vec<String> = members.iter().flat_map(|member| member.raised_by.clone()).collect();
-    raised_by.sort_unstable();
-    raised_by.dedup();
+    let raised_by: BTreeSet<&String> = members.iter().flat_map(|member| &member.raised_by).collect();
     AttentionItem {
         issue: text.to_owned(),
         majority_view: joined(|member| &member.majority_view),
@@ -509,50 +490,44 @@ fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
         stakes: joined(|member| &member.stakes),
         recommendation: joined(|member| &member.recommendation),
         ids: members.iter().flat_map(|member| member.ids.clone()).collect(),
-        raised_by,
+        raised_by: raised_by.into_iter().cloned().collect(),
         views: members.iter().flat_map(|member| member.views.clone()).collect(),
+        shows_scores: false,
     }
 }
 
 /// Recommendations that are one, with the rapporteur's text for them and the places of their judges.
 type AdviceGroup<'a> = (Option<&'a str>, Vec<(usize, &'a JudgeRecommendation)>);
 
-fn recommendation(
-    log: &PanelLog<'_>,
+fn recommendation<'a>(
+    log: &PanelLog<'a>,
     text: Option<&str>,
-    members: &[(usize, &JudgeRecommendation)],
+    members: &[(usize, &'a JudgeRecommendation)],
 ) -> Option<PanelRecommendation> {
     let (_, first) = members.first()?;
     let mut places: Vec<usize> = members.iter().map(|(place, _)| *place).collect();
     places.dedup();
-    let mut finding_ids: Vec<String> = Vec::new();
-    for id in members.iter().flat_map(|(_, advice)| &advice.finding_ids) {
-        if log.finding(id).is_some() && !finding_ids.contains(id) {
-            finding_ids.push(id.clone());
-        }
-    }
+    let finding_ids = members.iter().flat_map(|(_, advice)| &advice.finding_ids);
+    let finding_ids: IndexSet<String> = finding_ids.filter(|id| log.finding(id).is_some()).cloned().collect();
     let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
     let made_as = |(place, advice): &(usize, &JudgeRecommendation)| {
         format!("{} ({})", log.ids(&[*place]).join(""), wire_name(advice.priority))
     };
     let why = first.rationale.trim();
-    let rationale = match members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why)) {
-        true => why.to_owned(),
-        false => {
-            let reasons =
-                members.iter().filter_map(|(place, advice)| Some((log.judges.get(*place)?.id, advice)));
-            in_turn(reasons.map(|(judge, advice)| (judge, advice.rationale.trim()))).unwrap_or_default()
-        }
+    let is_one = members.iter().all(|(_, advice)| is_same_text(&advice.rationale, why));
+    let reason = |(place, advice): &(usize, &'a JudgeRecommendation)| {
+        Some((log.judges.get(*place)?.id, advice.rationale.trim()))
     };
+    let reasons = in_turn(members.iter().filter_map(reason)).filter(|_| !is_one);
     Some(PanelRecommendation {
         priority: members.iter().map(|(_, advice)| advice.priority).min()?,
         action: text.unwrap_or(&first.action).trim().to_owned(),
-        rationale,
+        rationale: reasons.unwrap_or_else(|| why.to_owned()),
         consensus_level: consensus_level(places.len(), log.judges.len()),
         made_by: log.ids(&places),
         made_as: members.iter().map(made_as).collect(),
         ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
-        finding_ids,
+        finding_ids: finding_ids.into_iter().collect(),
         merged_from: text.map(|_| words.collect()).unwrap_or_default(),
     })
 }
@@ -582,25 +557,18 @@ pub(super) fn check_summary(log: &PanelLog<'_>, value: &Value) -> Result<(), Rep
 
 /// What is wrong with items that were put together.
 fn merge_fault(ids: &[String], before: &[MergedItems], merged: &MergedItems) -> Option<String> {
-    let list = merged.ids.join(", ");
-    let is_advice = |id: &String| id.starts_with('R');
     let is_twice = |id: &String| {
         before.iter().any(|other| other.ids.contains(id))
             || merged.ids.iter().filter(|own| *own == id).count() > 1
     };
-    let advice = merged.ids.iter().filter(|id| is_advice(id)).count();
-    match () {
-        () if merged.ids.len() < 2 => Some(format!("`merged` [{list}] needs at least two ids.")),
-        () if merged.text.trim().is_empty() => Some(format!("`merged` [{list}] needs a text.")),
-        () if !merged.ids.iter().all(|id| ids.contains(id)) => {
-            Some(format!("`merged` [{list}] has an unknown id."))
-        }
-        () if merged.ids.iter().any(is_twice) => {
-            Some(format!("`merged` [{list}] has an id that is listed twice."))
-        }
-        () if advice != 0 && advice != merged.ids.len() => {
-            Some(format!("`merged` [{list}] puts a recommendation and an open item together."))
-        }
-        () => None,
-    }
+    let advice = merged.ids.iter().filter(|id| id.starts_with('R')).count();
+    let fault = match () {
+        () if merged.ids.len() < 2 => "needs at least two ids",
+        () if merged.text.trim().is_empty() => "needs a text",
+        () if !merged.ids.iter().all(|id| ids.contains(id)) => "has an unknown id",
+        () if merged.ids.iter().any(is_twice) => "has an id that is listed twice",
+        () if advice != 0 && advice != merged.ids.len() => "puts a recommendation and an open item together",
+        () => return None,
+    };
+    Some(format!("`merged` [{}] {fault}.", merged.ids.join(", ")))
 }

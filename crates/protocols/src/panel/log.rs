@@ -1,6 +1,7 @@
 //! What `panel` reads from the log: the judges' statements, and where each judge stands after each round.
 
 use agon_core::{BriefFile, Corrupt, Debate, PhaseTurn, Reply, Seat, Termination};
+use indexmap::IndexSet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,11 +81,9 @@ impl PanelJudge<'_> {
 
     /// What the judge last answered to the person's question.
     pub(super) fn answer(&self) -> Option<&str> {
-        let later = [
-            self.last.as_ref().map(|said| &said.answer_to_question),
-            self.rebuttal.as_ref().map(|said| &said.answer_to_question),
-        ];
-        let answers = later.into_iter().flatten().chain([&self.statement.answer_to_question]);
+        let last = self.last.iter().map(|said| &said.answer_to_question);
+        let second = self.rebuttal.iter().map(|said| &said.answer_to_question);
+        let answers = last.chain(second).chain([&self.statement.answer_to_question]);
         answers.map(|answer| answer.trim()).find(|answer| !answer.is_empty())
     }
 
@@ -151,10 +150,10 @@ impl PanelJudge<'_> {
         let rejected = second().flat_map(|said| &said.disagreements);
         let rejected = rejected.map(|point| (&point.about, Some(point.with_judge.as_str())));
         let open = second().flat_map(|said| &said.unresolved_disputes);
-        let open = open.map(|left| (&left.about, left.with_judge.as_deref()));
+        let open = open.map(|left| &left.dispute);
         let last = third.flat_map(|said| &said.unresolved_disagreements);
-        let last = last.map(|left| (&left.about, left.with_judge.as_deref()));
-        let points = rejected.chain(open).chain(last);
+        let open = open.chain(last.map(|left| &left.dispute));
+        let points = rejected.chain(open.map(|open| (&open.about, open.with_judge.as_deref())));
         points.filter_map(|(about, with)| Some((about.as_deref()?, with))).collect()
     }
 
@@ -325,9 +324,9 @@ impl<'a> PanelLog<'a> {
             }
         }
         let last_round = log.rounds.last().map_or(0, |round| round.number);
-        let all = log.findings.iter().chain(&log.lesser);
-        let things: Vec<_> = all.map(NumberedFinding::id_and_raisers).collect();
-        log.same_findings = findings::declared_groups(&log.judges, &things, last_round);
+        let all =
+            log.findings.iter().chain(&log.lesser).map(|finding| (finding.id.as_str(), finding.raisers()));
+        log.same_findings = findings::declared_groups(&log.judges, all, last_round);
         log.critical = findings::finding_records(&log);
         log.disputes = disputes::find_disputes(&log);
         log.number_disputes();
@@ -336,17 +335,13 @@ impl<'a> PanelLog<'a> {
 
     fn read_round(&self, turn: &PhaseTurn, phase: PanelPhase) -> PanelRound {
         let before = self.rounds.last();
-        let judges = self.judges.iter().enumerate();
-        let standings: Vec<JudgeStanding> = judges
-            .map(|(place, judge)| {
-                let last = before.and_then(|round| round.standings.get(place));
-                self.standing(judge, place, phase, last)
-            })
-            .collect();
-        let things: Vec<_> = self.findings.iter().map(NumberedFinding::id_and_raisers).collect();
-        let groups = findings::declared_groups(&self.judges, &things, phase.round());
-        let (consensus_range, dimension_range) = (self.options.consensus_range, self.options.dimension_range);
-        let check = ConsensusCheck::new(&standings, &groups, consensus_range, dimension_range);
+        let standing = |(place, judge): (usize, &PanelJudge<'_>)| {
+            self.standing(judge, place, phase, before.and_then(|round| round.standings.get(place)))
+        };
+        let standings: Vec<JudgeStanding> = self.judges.iter().enumerate().map(standing).collect();
+        let findings = self.findings.iter().map(|finding| (finding.id.as_str(), finding.raisers()));
+        let groups = findings::declared_groups(&self.judges, findings, phase.round());
+        let check = ConsensusCheck::new(&standings, &groups, &self.options);
         let (number, ended_at_ms) = (turn.phase.round, turn.ended_at_ms);
         PanelRound { number, phase, standings, groups, check, ended_at_ms }
     }
@@ -372,9 +367,8 @@ impl<'a> PanelLog<'a> {
             let same = self.findings.iter().zip(groups).filter(|(_, of)| groups.get(at) == Some(*of));
             let ids: Vec<&str> =
                 std::iter::once(finding).chain(same.map(|(same, _)| same)).map(|f| f.id.as_str()).collect();
-            let raised = finding.raised.contains(&(place, phase.round()));
             let before = last.and_then(|last| last.stands.get(at).copied());
-            match raised {
+            match finding.raised.contains(&(place, phase.round())) {
                 true => FindingStand::Holds,
                 false => before.unwrap_or(FindingStand::Unknown).after(&ids, positions),
             }
@@ -388,10 +382,8 @@ impl<'a> PanelLog<'a> {
         let disputes = std::mem::take(&mut self.disputes);
         for (place, judge) in self.judges.iter_mut().enumerate() {
             let id = |phase: PanelPhase, topic: &str| {
-                disputes
-                    .iter()
-                    .find(|dispute| dispute.is_left_open_by(place, phase.round(), topic))
-                    .map(|d| d.id.clone())
+                let is_this = |dispute: &&PanelDispute| dispute.is_left_open_by(place, phase.round(), topic);
+                disputes.iter().find(is_this).map(|dispute| dispute.id.clone())
             };
             for left in judge.rebuttal.iter_mut().flat_map(|said| &mut said.unresolved_disputes) {
                 left.id = id(PanelPhase::Rebuttal, &left.topic);
@@ -417,10 +409,15 @@ impl<'a> PanelLog<'a> {
         self.findings.iter().chain(&self.lesser).zip(self.same_findings.iter().copied())
     }
 
-    /// The record of the critical finding at a place, or of the one that is the same.
-    pub(super) fn critical_of(&self, place: usize) -> Option<&CriticalFindingRecord> {
-        let id = &self.findings.get(place)?.id;
+    /// The record of the critical finding with this id.
+    pub(super) fn critical_of(&self, id: &str) -> Option<&CriticalFindingRecord> {
         self.critical.iter().find(|record| record.ids().any(|other| other == id))
+    }
+
+    /// The record of the critical finding that a dispute is about.
+    pub(super) fn critical_about(&self, dispute: &PanelDispute) -> Option<&CriticalFindingRecord> {
+        let is_finding = matches!(dispute.topic, DisputeTopic::Finding(_));
+        self.critical_of(dispute.about(self).filter(|_| is_finding)?)
     }
 
     /// A finding by its id.
@@ -507,12 +504,12 @@ impl<'a> PanelLog<'a> {
         phase: PanelPhase,
     ) -> Result<Option<Map<String, Value>>, Corrupt> {
         let said = match phase {
-            PanelPhase::Position => Some(serde_json::to_value(&judge.statement)?),
-            PanelPhase::Rebuttal => judge.rebuttal.as_ref().map(serde_json::to_value).transpose()?,
-            PanelPhase::Final => judge.last.as_ref().map(serde_json::to_value).transpose()?,
-            PanelPhase::Summary => None,
+            PanelPhase::Position => serde_json::to_value(&judge.statement)?,
+            PanelPhase::Rebuttal => serde_json::to_value(&judge.rebuttal)?,
+            PanelPhase::Final => serde_json::to_value(&judge.last)?,
+            PanelPhase::Summary => Value::Null,
         };
-        let Some(Value::Object(mut fields)) = said else { return Ok(None) };
+        let Value::Object(mut fields) = said else { return Ok(None) };
         if let Some(Value::Object(scores)) = fields.get_mut("dimension_scores") {
             let keys = self.rubric.keys();
             *scores = keys.filter_map(|key| Some((key.to_owned(), scores.get(key)?.clone()))).collect();
@@ -585,14 +582,9 @@ impl<'a> PanelLog<'a> {
         let findings = findings.map(|finding| finding.id.as_str());
         let known: Vec<&str> =
             points.map(|point| point.id.as_str()).chain(findings).chain(disputes).collect();
-        let mut cited: Vec<String> = Vec::new();
         // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-            if known.contains(&word) && !cited.iter().any(|id| id == word) {
-                cited.push(word.to_owned());
-            }
-        }
-        cited
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| known.contains(word));
+        words.map(str::to_owned).collect::<IndexSet<_>>().into_iter().collect()
     }
 
     /// Whether enough judges gave a position statement for a verdict.
@@ -733,16 +725,17 @@ pub(super) fn judged(files: &[BriefFile]) -> impl Iterator<Item = &BriefFile> {
 
 /// The title that people read: the user's name for it, else the first heading of the first file, else all file names.
 pub(super) fn title(options: &PanelOptions, files: &[BriefFile]) -> String {
-    let named = Some(options.feature.trim()).filter(|named| !named.is_empty()).map(str::to_owned);
-    let is_prose = |path: &str| {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let named = options.feature.trim();
+    if !named.is_empty() {
+        return named.to_owned();
+    }
+    let is_prose = |file: &&BriefFile| {
+        let name = file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path);
         name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "md" | "markdown" | "mdx" | "txt"))
     };
-    let heading = || {
-        judged(files).next().filter(|file| is_prose(&file.path)).and_then(|file| first_heading(&file.text))
-    };
-    let names = || judged(files).map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
-    named.or_else(heading).unwrap_or_else(names)
+    let heading = judged(files).next().filter(is_prose).and_then(|file| first_heading(&file.text));
+    let names = judged(files).map(|file| file.path.as_str());
+    heading.unwrap_or_else(|| names.collect::<Vec<_>>().join(", "))
 }
 
 /// The first Markdown heading of a text. What looks like one in a block of code is a comment.

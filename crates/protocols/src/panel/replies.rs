@@ -4,7 +4,7 @@
 //! The doc lines of the fields are the questions that the schema asks. Fields that are skipped in the schema are filled in when the
 //! log is read: ids, and whether evidence verifies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use agon_core::{ReplyFault, ReplySchema};
@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 
 use super::PanelPhase;
 use super::consensus::{PanelDecision, TOLERANCE};
-use super::disputes::DisputeEntry;
 use super::log::PanelLog;
 use super::rubric::Rubric;
 use crate::prompt::{entry_question, schema_of};
@@ -247,68 +246,54 @@ pub struct JudgeDisagreement {
     pub unverified: Option<bool>,
 }
 
-/// Declares what a judge leaves open: the seed calls the same fields differently in rounds 2 and 3.
-macro_rules! open_point {
-    ($(#[$meta:meta])* $name:ident, $(#[$topic_meta:meta])* $topic:ident, $view:ident) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-        #[serde(default)]
-        pub struct $name {
-            #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-            #[schemars(skip)]
-            pub id: Option<String>,
-            $(#[$topic_meta])*
-            pub $topic: String,
-            /// What is your view?
-            pub $view: String,
-            /// What is the other side's view?
-            pub opposing_view: String,
-            /// Which difference keeps it open?
-            pub why_unresolved: String,
-            /// What happens if the other side is right?
-            pub stakes: String,
-            /// Which judge holds the other side's view? Null if several do.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub with_judge: Option<String>,
-            /// Which id does the dispute have, or else the point? Null if none.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub about: Option<String>,
-            /// Must the person who asked decide it?
-            pub user_attention_needed: bool,
-        }
-
-        impl $name {
-            /// What a judge leaves open, whatever the round calls it.
-            pub(super) fn entry(&self, round: u32, place: usize) -> DisputeEntry {
-                let trimmed = |text: &str| text.trim().to_owned();
-                DisputeEntry {
-                    round,
-                    place,
-                    topic: trimmed(&self.$topic),
-                    view: trimmed(&self.$view),
-                    opposing_view: trimmed(&self.opposing_view),
-                    stakes: trimmed(&self.stakes),
-                    needs_attention: self.user_attention_needed,
-                    with_judge: self.with_judge.clone(),
-                    about: self.about.clone(),
-                }
-            }
-        }
-    };
+/// What remains disputed?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UnresolvedDispute {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
+    /// What remains disputed?
+    pub topic: String,
+    /// What is your view?
+    pub my_view: String,
+    #[serde(flatten)]
+    pub dispute: OpenDispute,
 }
 
-open_point! {
-    /// What remains disputed?
-    UnresolvedDispute,
-    /// What remains disputed?
-    topic, my_view
+/// What could not be resolved?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UnresolvedDisagreement {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
+    /// What could not be resolved?
+    pub issue: String,
+    /// What is your view?
+    pub my_final_view: String,
+    #[serde(flatten)]
+    pub dispute: OpenDispute,
 }
 
-open_point! {
-    /// What could not be resolved?
-    UnresolvedDisagreement,
-    /// What could not be resolved?
-    issue, my_final_view
+/// What a judge says of what it leaves open, in round 2 as in round 3.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct OpenDispute {
+    /// What is the other side's view?
+    pub opposing_view: String,
+    /// Which difference keeps it open?
+    pub why_unresolved: String,
+    /// What happens if the other side is right?
+    pub stakes: String,
+    /// Which judge holds the other side's view? Null if several do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_judge: Option<String>,
+    /// Which id does the dispute have, or else the point? Null if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Must the person who asked decide it?
+    pub user_attention_needed: bool,
 }
 
 /// What is your position on a critical finding?
@@ -521,63 +506,32 @@ fn check_findings(raised: &[RaisedFinding]) -> Result<(), ReplyFault> {
 }
 
 fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
-    for (place, position) in positions.iter().enumerate() {
-        let id = &position.finding_id;
-        if positions.iter().take(place).any(|other| other.finding_id == *id) {
-            return Err(ReplyFault::Invalid(format!(
-                "`critical_positions` has {id} twice: take one position on each finding"
-            )));
-        }
+    let mut seen = BTreeSet::new();
+    match positions.iter().map(|said| &said.finding_id).find(|id| !seen.insert(*id)) {
+        Some(id) => Err(ReplyFault::Invalid(format!(
+            "`critical_positions` has {id} twice: take one position on each finding"
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// The fields that decide something. The schema asks for them last in their object and in this order, after the reasons.
-const DECISIONS: [&str; 17] = [
-    "severity",
-    "blocks_consensus",
-    "confidence",
-    "priority",
-    "position",
-    "user_attention_needed",
-    "position_statement",
-    "position_revision",
-    "final_position",
-    "answer_to_question",
-    "change_reason",
-    "dimension_scores",
-    "overall_score",
-    "previous_score",
-    "new_score",
-    "score_changed",
-    "final_score",
+/// The fields that decide something: of entries, of statements in words, and in scores. The schema asks for them last in their object
+/// and in this order, after the reasons.
+const DECISIONS: [&[&str]; 3] = [
+    &["severity", "blocks_consensus", "confidence", "priority", "position", "user_attention_needed"],
+    &["position_statement", "position_revision", "final_position", "answer_to_question", "change_reason"],
+    &["dimension_scores", "overall_score", "previous_score", "new_score", "score_changed", "final_score"],
 ];
 const TEXT_CHARS_MAX: u64 = 4000;
 const ENTRIES_MAX: u64 = 12;
-/// The fields without which an entry or a statement says nothing, unless they may be null.
-const REQUIRED: [&str; 22] = [
-    "overall_score",
-    "dimension_scores",
-    "position_statement",
-    "previous_score",
-    "new_score",
-    "position_revision",
-    "final_score",
-    "final_position",
-    "claim",
-    "confidence",
-    "finding",
-    "severity",
-    "action",
-    "priority",
-    "with_judge",
-    "on_point",
-    "topic",
-    "issue",
-    "finding_id",
-    "position",
-    "point",
-    "quote",
+/// The fields without which an entry or a statement says nothing, unless they may be null: of the three statements, of what is listed
+/// in round 1, and of what is listed later.
+const REQUIRED: [&[&str]; 5] = [
+    &["overall_score", "dimension_scores", "position_statement"],
+    &["previous_score", "new_score", "position_revision"],
+    &["final_score", "final_position"],
+    &["claim", "confidence", "finding", "severity", "action", "priority"],
+    &["with_judge", "on_point", "topic", "issue", "finding_id", "position", "point", "quote"],
 ];
 /// The lists whose entries name a judge and the id of a point.
 const POINT_LISTS: [&str; 5] =
@@ -624,12 +578,12 @@ fn limit(schema: &mut Value) {
                 *about = about.replace('\n', " ");
             }
             if let Some(Value::Object(properties)) = map.get_mut("properties") {
-                for key in DECISIONS {
+                for key in DECISIONS.concat() {
                     let decision = properties.shift_remove(key);
                     properties.extend(decision.map(|decision| (key.to_owned(), decision)));
                 }
                 let may_be_null = |inner: &Value| inner.get("type").is_some_and(Value::is_array);
-                let is_needed = |key: &str| REQUIRED.contains(&key);
+                let is_needed = |key: &str| REQUIRED.iter().any(|fields| fields.contains(&key));
                 let required = properties.iter().filter(|(key, inner)| is_needed(key) && !may_be_null(inner));
                 let required: Vec<String> = required.map(|(key, _)| key.clone()).collect();
                 map.insert("required".into(), required.into());
@@ -644,17 +598,16 @@ fn limit(schema: &mut Value) {
 /// The schema of a judge's answer, narrowed to the dimensions, judges and ids of this debate. `own` is the judge's place.
 pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) -> ReplySchema {
     let mut schema = plain_schema(phase);
-    if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
-        if let Some(scores) = properties.get_mut("dimension_scores") {
-            *scores = dimension_schema(&log.rubric, phase, scores.get("description"));
-        }
-        let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));
-        if let (Some(before), Some(score)) = (before, properties.get_mut("previous_score")) {
-            set(score, "enum", vec![before]);
-        }
+    let json = &mut schema.json;
+    if let Some(scores) = json.pointer_mut("/properties/dimension_scores") {
+        *scores = dimension_schema(&log.rubric, phase, scores.get("description"));
+    }
+    let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));
+    if let (Some(before), Some(score)) = (before, json.pointer_mut("/properties/previous_score")) {
+        set(score, "enum", vec![before]);
     }
     let findings: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
-    let lesser = || log.lesser.iter().map(|lesser| lesser.id.as_str());
+    let lesser = log.lesser.iter().map(|lesser| lesser.id.as_str());
     // Settled disputes are not asked about again.
     let open = log.disputes.iter().filter(|dispute| dispute.is_open()).map(|dispute| dispute.id.as_str());
     let known: Vec<&str> = findings.iter().copied().chain(open).chain(log.point_ids()).collect();
@@ -662,36 +615,32 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
     let is_open = log.rounds.last().is_some_and(|round| round.check.disputed > 0);
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
     let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
-    let properties = &mut schema.json;
     for list in POINT_LISTS {
-        allow(properties, &format!("/properties/{list}/items/properties"), "about", &known);
-        allow(properties, &format!("/properties/{list}/items/properties"), "with_judge", &others);
+        let entry = format!("/properties/{list}/items/properties");
+        allow(json, &entry, "about", &known);
+        allow(json, &entry, "with_judge", &others);
     }
     // Findings that became one are asked about as one.
     let firsts = log.findings.iter().zip(log.groups()).enumerate().filter(|(at, (_, first))| at == *first);
     let firsts: Vec<&str> = firsts.map(|(_, (finding, _))| finding.id.as_str()).collect();
-    allow(properties, "/properties/critical_positions/items/properties", "finding_id", &firsts);
-    // In round 1 there are no ids yet.
-    let fixable = findings.iter().copied().chain(lesser()).filter(|_| phase != PanelPhase::Position);
-    let fixable: Vec<&str> = fixable.collect();
-    allow(properties, "/properties/recommendations/items/properties/finding_ids", "items", &fixable);
-    if let (true, Some(Value::Object(advice))) =
-        (fixable.is_empty(), properties.pointer_mut("/properties/recommendations/items/properties"))
-    {
-        advice.shift_remove("finding_ids");
+    allow(json, "/properties/critical_positions/items/properties", "finding_id", &firsts);
+    if let Some(positions) = json.pointer_mut("/properties/critical_positions") {
+        set(positions, "maxItems", firsts.len());
     }
-    allow(properties, "/properties/same_as/items", "items", &same_as);
-    if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
-        if !is_open {
-            properties.shift_remove("critical_positions");
-        } else if let Some(positions) = properties.get_mut("critical_positions") {
-            set(positions, "maxItems", firsts.len());
-        }
-        if same_as.is_empty() {
-            properties.shift_remove("same_as");
-        }
-        if log.question().is_none() {
-            properties.shift_remove("answer_to_question");
+    // In round 1 there are no ids yet.
+    let fixable = findings.iter().copied().chain(lesser).filter(|_| phase != PanelPhase::Position);
+    let fixable: Vec<&str> = fixable.collect();
+    let advice = "/properties/recommendations/items/properties";
+    allow(json, &format!("{advice}/finding_ids"), "items", &fixable);
+    allow(json, "/properties/same_as/items", "items", &same_as);
+    for (parent, field, is_asked) in [
+        (advice, "finding_ids", !fixable.is_empty()),
+        ("/properties", "critical_positions", is_open),
+        ("/properties", "same_as", !same_as.is_empty()),
+        ("/properties", "answer_to_question", log.question().is_some()),
+    ] {
+        if !is_asked {
+            remove(json, parent, field);
         }
     }
     schema
@@ -738,35 +687,35 @@ pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[&
         [Some(_), None] => &["majority"],
         [None, _] => &["assessment"],
     };
-    if let Value::Object(root) = &mut schema.json {
-        if let Some(Value::Object(properties)) = root.get_mut("properties") {
-            properties.retain(|key, _| {
-                wanted.contains(&key.as_str())
-                    || !["assessment", "majority", "minority"].contains(&key.as_str())
-            });
-            if ids.is_empty() {
-                properties.shift_remove("merged");
-            }
-            for field in wanted {
-                properties.get_mut(*field).into_iter().for_each(|field| set(field, "type", "string"));
-            }
+    for field in ["assessment", "majority", "minority"] {
+        match schema.json.pointer_mut(&format!("/properties/{field}")) {
+            Some(text) if wanted.contains(&field) => set(text, "type", "string"),
+            _ => remove(&mut schema.json, "/properties", field),
         }
-        root.insert("required".into(), [&["quotes"], wanted].concat().into());
     }
+    if ids.is_empty() {
+        remove(&mut schema.json, "/properties", "merged");
+    }
+    set(&mut schema.json, "required", [&["quotes"], wanted].concat());
     schema
 }
 
 /// Restricts a field to these words. A field without any allowed word is removed.
 fn allow(schema: &mut Value, parent: &str, field: &str, words: &[&str]) {
-    let Some(Value::Object(properties)) = schema.pointer_mut(parent) else { return };
     if words.is_empty() {
-        properties.shift_remove(field);
-    } else if let Some(place) = properties.get_mut(field) {
+        remove(schema, parent, field);
+    } else if let Some(place) = schema.pointer_mut(&format!("{parent}/{field}")) {
         let mut words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
         if place.get("type").is_some_and(Value::is_array) {
             words.push(Value::Null);
         }
         set(place, "enum", words);
+    }
+}
+
+fn remove(schema: &mut Value, parent: &str, field: &str) {
+    if let Some(Value::Object(fields)) = schema.pointer_mut(parent) {
+        fields.shift_remove(field);
     }
 }
 

@@ -19,6 +19,7 @@ use super::replies::RebuttalStatement;
 use super::verdict::{self, PanelFinding, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelPhase, PanelStatus, RAPPORTEUR, figure, wire_name};
 use crate::quotes::is_same_text;
+use crate::report_sections::{list_section, table_rows};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
@@ -38,6 +39,14 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         vote: figure(standing.score),
         confidence: None,
     });
+    // The rapporteur's quotes that are not in what their judges say.
+    let failed_quotes = follow_up.summary.failed_quotes.iter().map(|quote| CitableText {
+        id: String::new(),
+        seat: RAPPORTEUR.to_owned(),
+        round: log.rounds.last().map_or(0, |round| round.number),
+        text: quote.quote.clone(),
+        remark: Some("does not verify"),
+    });
     Ok(DebateView {
         votes: votes.collect(),
         headline: report.headline(),
@@ -48,7 +57,7 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         round_summaries: round_summaries(log),
         records: records(log)?,
         gate: log.options.fail_on.map(|fail_on| report.gate(fail_on)),
-        citable: follow_up.citable.iter().cloned().chain(follow_up.failed_quotes()).collect(),
+        citable: follow_up.citable.iter().cloned().chain(failed_quotes).collect(),
         ..DebateView::default()
     })
 }
@@ -150,11 +159,14 @@ impl PanelReport<'_> {
         format!("{go} ({word}){critical}")
     }
 
+    fn passes(&self, fail_on: PanelFailOn) -> bool {
+        closing::passes(&self.verdict, &self.follow_up.decision, fail_on)
+    }
+
     /// What the gate decided. Only the status decides it, not whether it is a GO.
     fn gate_sentence(&self, fail_on: PanelFailOn) -> String {
-        let (option, decision) = (wire_name(fail_on), &self.follow_up.decision);
-        let passes =
-            if closing::passes(&self.verdict, decision, fail_on) { "passes" } else { "does not pass" };
+        let option = wire_name(fail_on);
+        let passes = if self.passes(fail_on) { "passes" } else { "does not pass" };
         format!("The gate (`--fail-on {option}`) {passes}: the status is {}.", self.status().2)
     }
 
@@ -194,7 +206,7 @@ impl PanelReport<'_> {
                 )
             }
             VerdictDecision::NoMajority(verdict) => {
-                let scores = verdict::scores_written(&verdict.scores);
+                let scores = verdict.scores.iter().copied().map(figure).collect::<Vec<_>>().join(", ");
                 format!("No majority: of the scores {scores} no group is nearer together than another.")
             }
             VerdictDecision::None(_) => String::new(),
@@ -231,23 +243,25 @@ impl PanelReport<'_> {
 
     /// What each side says. The minority's section is of the same kind as the majority's.
     fn opinions(&self) -> Vec<ReportSection> {
-        let [first, second] = match &self.verdict.decision {
-            VerdictDecision::Consensus(verdict) => [Some(("Why", &verdict.balanced_assessment)), None],
-            VerdictDecision::Majority(verdict) => [
-                Some(("The majority's opinion", &verdict.majority_opinion)),
-                verdict.minority_opinion.as_ref().map(|opinion| ("The minority's opinion", opinion)),
-            ],
-            VerdictDecision::NoMajority(verdict) => {
-                [Some(("What the judges say", &verdict.balanced_assessment)), None]
+        let opinions = match &self.verdict.decision {
+            VerdictDecision::Consensus(verdict) => vec![("Why", &verdict.balanced_assessment)],
+            VerdictDecision::Majority(verdict) => {
+                let minority = verdict.minority_opinion.iter().map(|text| ("The minority's opinion", text));
+                std::iter::once(("The majority's opinion", &verdict.majority_opinion))
+                    .chain(minority)
+                    .collect()
             }
-            VerdictDecision::None(_) => [None, None],
+            VerdictDecision::NoMajority(verdict) => {
+                vec![("What the judges say", &verdict.balanced_assessment)]
+            }
+            VerdictDecision::None(_) => Vec::new(),
         };
         let prose = |(title, text): (&str, &String)| {
             // The section has a title of its own.
             let text = text.split_once("\n\n").map_or(text.as_str(), |(_, rest)| rest);
             ReportSection::new(SectionKind::Why, title, vec![ReportBlock::Prose(text.to_owned())])
         };
-        let mut sections: Vec<ReportSection> = first.into_iter().chain(second).map(prose).collect();
+        let mut sections: Vec<ReportSection> = opinions.into_iter().map(prose).collect();
         let summary = &self.follow_up.summary;
         if let Some(section) = sections.first_mut().filter(|_| summary.opinion.is_some()) {
             let (kept, failed) = (summary.quotes.len(), summary.failed_quotes.len());
@@ -260,8 +274,8 @@ impl PanelReport<'_> {
     fn attention(&self) -> Option<ReportSection> {
         let items = self.follow_up.attention_items();
         let groups: Vec<ReportBlock> = items.iter().map(attention_group).collect();
-        let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
-        (!section.blocks.is_empty()).then_some(section)
+        let is_empty = groups.is_empty();
+        (!is_empty).then(|| ReportSection::new(SectionKind::Part, "What needs your attention", groups))
     }
 
     fn recommendations(&self) -> Option<ReportSection> {
@@ -274,13 +288,10 @@ impl PanelReport<'_> {
             note.extend(Some(sentence(&advice.rationale)).filter(|why| !why.is_empty()));
             let others = advice.merged_from.iter().filter(|own| !is_same_text(&own.view, &advice.action));
             note.extend(others.map(|own| format!("{}: {}", own.judge_id, sentence(&own.view))));
-            ReportItem {
-                who: Some(wire_name(advice.priority)),
-                text: advice.action.clone(),
-                note: Some(note.join(" ")),
-            }
+            let (who, text) = (Some(wire_name(advice.priority)), advice.action.clone());
+            ReportItem { who, text, note: Some(note.join(" ")) }
         });
-        section("Recommendations", items.collect())
+        list_section("Recommendations", items)
     }
 
     /// The scores in the end. One row for each dimension, so that seven judges fit.
@@ -288,11 +299,10 @@ impl PanelReport<'_> {
         let (log, standings) = (self.log, self.log.last_standings());
         let row = |name: &str, score: &dyn Fn(&JudgeStanding) -> Option<f64>| -> Vec<String> {
             let scores: Vec<f64> = standings.iter().filter_map(score).collect();
-            let (average, gap) = (wording::score(mean(&scores)), figure(range(&scores)));
-            std::iter::once(name.to_owned())
-                .chain(scores.into_iter().map(figure))
-                .chain([average, gap])
-                .collect()
+            let figures = scores.iter().copied().map(figure);
+            let mut row: Vec<String> = std::iter::once(name.to_owned()).chain(figures).collect();
+            row.extend([wording::score(mean(&scores)), figure(range(&scores))]);
+            row
         };
         let mut head = vec!["Score".to_owned()];
         head.extend(log.judges.iter().map(|judge| judge.id.replace("judge-", "J")));
@@ -309,10 +319,8 @@ impl PanelReport<'_> {
     }
 
     fn disputes(&self) -> Option<ReportSection> {
-        section(
-            "Disputes",
-            disputes::listed(self.log).into_iter().map(|dispute| self.dispute_item(dispute)).collect(),
-        )
+        let disputes = disputes::listed(self.log).into_iter();
+        list_section("Disputes", disputes.map(|dispute| self.dispute_item(dispute)))
     }
 
     /// What judges say of a dispute that is open stands in what needs attention.
@@ -321,14 +329,12 @@ impl PanelReport<'_> {
         let rounds: Vec<u32> = rounds.map(|(round, _)| round.number).collect();
         let state = if dispute.is_open() { "Open" } else { "Resolved" };
         let mut note = vec![format!("{state} in the end; open after {}.", wording::rounds(&rounds))];
+        let about = dispute.about(self.log);
         let text = match &dispute.topic {
             DisputeTopic::Dimension(_) => format!("The score of {}", spoken(&dispute.text)),
-            DisputeTopic::Finding(at) => {
-                let id = self.log.findings.get(*at).map_or("", |finding| &finding.id);
-                format!("Whether [{id}] is critical")
-            }
-            DisputeTopic::Point(about) => {
-                note.extend(about.iter().map(|id| format!("About [{id}].")));
+            DisputeTopic::Finding(_) => format!("Whether [{}] is critical", about.unwrap_or_default()),
+            DisputeTopic::Point(_) => {
+                note.extend(about.map(|id| format!("About [{id}].")));
                 note.extend(dispute.given_up.iter().map(|(place, round, words)| {
                     let who = self.log.ids(&[*place]).join("");
                     sentence(&format!("{who} concedes in round {round}: {words}"))
@@ -345,9 +351,7 @@ impl PanelReport<'_> {
         let status = self.verdict.status;
         let ruling = match status {
             None => GateRuling::Missing,
-            Some(_) if !closing::passes(&self.verdict, &self.follow_up.decision, fail_on) => {
-                GateRuling::Blocked
-            }
+            Some(_) if !self.passes(fail_on) => GateRuling::Blocked,
             Some(PanelStatus::Green) => GateRuling::Passed,
             Some(PanelStatus::Yellow | PanelStatus::Red) => GateRuling::Warned,
         };
@@ -372,8 +376,7 @@ impl PanelReport<'_> {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let judges = self.log.judges.iter().map(|judge| judge.id);
         let behind = judges.filter(|id| finding.raised_by.iter().chain(&finding.held_by).any(|by| by == id));
-        let mut remarks = vec![self.state(finding)];
-        remarks.extend(finding.positions.iter().map(FindingPositionRecord::told));
+        let positions = finding.positions.iter().map(FindingPositionRecord::told);
         GateFinding {
             severity: if finding.state.is_held() { GateSeverity::Critical } else { GateSeverity::Minor },
             description: sentence(&finding.finding),
@@ -384,7 +387,7 @@ impl PanelReport<'_> {
             line: place.as_ref().and_then(|place| place.line),
             end_line: place.and_then(|place| place.end_line),
             judges: behind.map(str::to_owned).collect(),
-            remarks,
+            remarks: std::iter::once(self.state(finding)).chain(positions).collect(),
             // The remarks say who gave it up and when.
             dropped_by: Vec::new(),
             dropped: false,
@@ -394,25 +397,21 @@ impl PanelReport<'_> {
 }
 
 fn attention_group(item: &AttentionItem) -> ReportBlock {
-    let mut pairs: Vec<(String, &str)> =
-        item.views.iter().map(|view| (view.judge_id.clone(), view.view.as_str())).collect();
+    let mut pairs: Vec<(String, String)> =
+        item.views.iter().map(|view| (view.judge_id.clone(), view.view.clone())).collect();
     if let [JudgeView { judge_id, opposing_view: Some(other), .. }] = item.views.as_slice() {
-        pairs.push((format!("Other side, as {judge_id} puts it"), other));
+        pairs.push((format!("Other side, as {judge_id} puts it"), other.clone()));
     }
-    pairs.push(("At stake".to_owned(), item.stakes.as_deref().unwrap_or_default()));
-    pairs.push(("Suggested".to_owned(), item.recommendation.as_deref().unwrap_or_default()));
+    pairs.extend(item.stakes.iter().map(|stakes| ("At stake".to_owned(), stakes.clone())));
+    pairs.extend(item.recommendation.iter().map(|action| ("Suggested".to_owned(), action.clone())));
     pairs.retain(|(_, text)| !text.trim().is_empty() && *text != item.issue);
-    let asked_by = item.raised_by.join(", ");
     if pairs.is_empty() {
-        pairs.push(("Asked by".to_owned(), &asked_by));
+        pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
     }
-    let pairs = pairs.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
     // The issue of a finding begins with its id.
     let ids = item.ids.iter().filter(|id| !item.issue.starts_with(&format!("[{id}]")));
-    let badges = match ids.map(String::as_str).collect::<Vec<_>>().join(", ") {
-        ids if ids.is_empty() => Vec::new(),
-        ids => vec![ids],
-    };
+    let ids = ids.map(String::as_str).collect::<Vec<_>>().join(", ");
+    let badges = Some(ids).filter(|ids| !ids.is_empty()).into_iter().collect();
     ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
 }
 
@@ -432,13 +431,6 @@ fn gate_judge(judge: &PanelJudge<'_>, standing: &JudgeStanding, round: Option<u8
     }
 }
 
-/// A section with a list; none where the list is empty.
-pub(super) fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
-    let is_empty = items.is_empty();
-    let section = ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]);
-    (!is_empty).then_some(section)
-}
-
 /// A table for each round that is over.
 fn round_summaries(log: &PanelLog<'_>) -> Vec<RoundSummary> {
     let turns = log.debate.turns.iter().zip(&log.rounds);
@@ -454,27 +446,26 @@ fn round_summaries(log: &PanelLog<'_>) -> Vec<RoundSummary> {
 }
 
 fn round_title(round: &PanelRound) -> String {
-    let scores = round.scores();
     let reached = if round.check.reached { "consensus" } else { "no consensus" };
     let open = match round.check.disputed {
         0 => String::new(),
         n => format!(", {} open", counted(n as u64, "critical finding")),
     };
-    let (number, mean, range) = (round.number, figure(mean(&scores)), figure(range(&scores)));
+    let (number, mean, range) = (round.number, figure(mean(&round.scores())), figure(round.check.range));
     format!("Round {number}: mean {mean}, range {range}, {reached}{open}")
 }
 
 fn round_rows(log: &PanelLog<'_>, round: &PanelRound) -> Vec<Vec<String>> {
-    let mut rows = vec![["Judge", "Stance", "Score", "Weighted"].map(str::to_owned).to_vec()];
-    for (place, (judge, standing)) in log.judges.iter().zip(&round.standings).enumerate() {
+    let judges = log.judges.iter().zip(&round.standings).enumerate();
+    let rows = judges.map(|(place, (judge, standing))| {
         let change = log.score_change(place, round.number);
         let change = change.map_or(String::new(), |change| format!(" ({change:+?})"));
         let absent = if standing.present { "" } else { " (carried)" };
         let score = format!("{}{change}{absent}", figure(standing.score));
         let weighted = figure(log.rubric.weighted(&standing.dimensions));
-        rows.push(vec![judge.id.to_owned(), wire_name(judge.stance), score, weighted]);
-    }
-    rows
+        [judge.id.to_owned(), wire_name(judge.stance), score, weighted]
+    });
+    table_rows(["Judge", "Stance", "Score", "Weighted"], rows)
 }
 
 /// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields.
@@ -509,22 +500,20 @@ fn statement_record(
 ) -> Result<Option<Value>, Corrupt> {
     let Some(mut words) = log.statement(judge, round.phase)? else { return Ok(None) };
     words.shift_remove("score_changed");
-    let (judge_id, number) = (judge.id, round.number);
-    let timestamp = timestamps::later(&log.debate.brief.created_at, round.ended_at_ms);
-    let mut record = match round.phase {
-        PanelPhase::Position => {
-            json!({"judge_id": judge_id, "stance": judge.stance, "round": number, "timestamp": timestamp})
-        }
-        PanelPhase::Rebuttal => {
-            let score_changed = judge.rebuttal.as_ref().map(RebuttalStatement::is_changed);
-            json!({"judge_id": judge_id, "round": number, "timestamp": timestamp, "score_changed": score_changed})
-        }
-        PanelPhase::Final | PanelPhase::Summary => {
-            json!({"judge_id": judge_id, "round": number, "is_final": true, "timestamp": timestamp})
-        }
-    };
-    record.as_object_mut().into_iter().for_each(|record| record.extend(std::mem::take(&mut words)));
-    Ok(Some(record))
+    let is_in = |phase: PanelPhase| round.phase == phase;
+    let rebuttal = judge.rebuttal.as_ref().filter(|_| is_in(PanelPhase::Rebuttal));
+    let head = json!({
+        "judge_id": judge.id,
+        "stance": is_in(PanelPhase::Position).then_some(judge.stance),
+        "round": round.number,
+        "is_final": is_in(PanelPhase::Final).then_some(true),
+        "timestamp": timestamps::later(&log.debate.brief.created_at, round.ended_at_ms),
+        "score_changed": rebuttal.map(RebuttalStatement::is_changed),
+    });
+    let Value::Object(mut record) = head else { return Ok(None) };
+    record.retain(|_, value| !value.is_null());
+    record.append(&mut words);
+    Ok(Some(Value::Object(record)))
 }
 
 impl PanelLog<'_> {
@@ -532,49 +521,27 @@ impl PanelLog<'_> {
     pub(super) fn citable(&self) -> Vec<CitableText> {
         let mut texts = Vec::new();
         for judge in &self.judges {
-            let mut add = |id: Option<&str>, round: u32, text: &str, unverified: Option<bool>| {
-                texts.push(CitableText {
-                    id: id.unwrap_or_default().to_owned(),
-                    seat: judge.id.to_owned(),
-                    round,
-                    text: text.to_owned(),
-                    remark: unverified.map(|_| "evidence unverified"),
-                });
-            };
-            for (round, raised) in judge.raised() {
-                add(raised.id.as_deref(), round, &raised.finding, raised.unverified);
-            }
-            for claim in &judge.statement.key_claims {
-                add(claim.id.as_deref(), 1, &claim.claim, claim.unverified);
-            }
-            for advice in &judge.statement.recommendations {
-                add(advice.id.as_deref(), 1, &advice.action, None);
-            }
-            for advice in judge.last.iter().flat_map(|said| &said.recommendations) {
-                add(advice.id.as_deref(), 3, &advice.action, None);
-            }
+            let said = &judge.statement;
+            let raised =
+                judge.raised().map(|(round, raised)| (&raised.id, round, &raised.finding, raised.unverified));
+            let claims = said.key_claims.iter().map(|claim| (&claim.id, 1, &claim.claim, claim.unverified));
+            let first = said.recommendations.iter().map(|advice| (&advice.id, 1, &advice.action, None));
+            let last = judge.last.iter().flat_map(|said| &said.recommendations);
+            let last = last.map(|advice| (&advice.id, 3, &advice.action, None));
             let rejected = judge.rebuttal.iter().flat_map(|said| &said.disagreements);
-            for point in rejected.filter(|point| point.unverified.is_some()) {
-                add(None, 2, &point.on_point, point.unverified);
-            }
+            let rejected = rejected.map(|point| (&None, 2, &point.on_point, point.unverified));
             let maintained = judge.last.iter().flat_map(|said| &said.key_points_maintained);
-            for point in maintained.filter(|point| point.unverified.is_some()) {
-                add(None, 3, &point.point, point.unverified);
-            }
+            let maintained = maintained.map(|point| (&None, 3, &point.point, point.unverified));
+            let points = raised.chain(claims).chain(first).chain(last).chain(rejected).chain(maintained);
+            let points = points.filter(|(id, .., unverified)| id.is_some() || unverified.is_some());
+            texts.extend(points.map(|(id, round, text, unverified)| CitableText {
+                id: id.clone().unwrap_or_default(),
+                seat: judge.id.to_owned(),
+                round,
+                text: text.clone(),
+                remark: unverified.map(|_| "evidence unverified"),
+            }));
         }
         texts
-    }
-}
-
-impl PanelFollowUp<'_> {
-    /// The rapporteur's quotes that are not in what their judges say.
-    fn failed_quotes(&self) -> impl Iterator<Item = CitableText> {
-        self.summary.failed_quotes.iter().map(|quote| CitableText {
-            id: String::new(),
-            seat: RAPPORTEUR.to_owned(),
-            round: self.log.rounds.last().map_or(0, |round| round.number),
-            text: quote.quote.clone(),
-            remark: Some("does not verify"),
-        })
     }
 }

@@ -62,10 +62,8 @@ impl Rubric {
     /// The user's own rubric among these files, else the standard one.
     pub(super) fn of(files: &[BriefFile]) -> Result<Self, Invalid> {
         let own = files.iter().find(|file| file.part.as_deref() == Some(RUBRIC_PART));
-        own.map_or_else(
-            || Self::read(STANDARD.file, STANDARD.text),
-            |file| Self::read(&file.path, &file.text),
-        )
+        let (path, text) = own.map_or((STANDARD.file, STANDARD.text), |file| (&file.path, &file.text));
+        Self::read(path, text)
     }
 
     fn read(path: &str, text: &str) -> Result<Self, Invalid> {

@@ -346,38 +346,6 @@ fn a_first_position_is_refuted_by_a_cited_cause_only() {
     }
 }
 
-/// "the scores by judge, dimension and round": every round's, and which of them were carried forward.
-#[test]
-fn the_verdict_has_dimension_scores_by_judge_and_round() {
-    let outcome = run(&[], &|ask, _, round| {
-        let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0]][place(ask)], round);
-        if (round, place(ask)) == (2, 0) {
-            said["dimension_scores"] = json!({"feasibility": 5.0, "risk_mitigation": null});
-        }
-        (round != 3 || place(ask) != 0).then_some(said)
-    });
-    let rounds = outcome.verdict["judges"][0]["dimension_scores_by_round"].as_array().unwrap();
-    let told: Vec<(&Value, &Value, &Value)> = rounds
-        .iter()
-        .map(|r| {
-            (&r["round"], &r["dimension_scores"]["feasibility"], &r["dimension_scores"]["risk_mitigation"])
-        })
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (&json!(1), &json!(2.0), &json!(2.0)),
-            (&json!(2), &json!(5.0), &json!(2.0)),
-            (&json!(3), &json!(5.0), &json!(2.0))
-        ]
-    );
-    assert_eq!(rounds[0]["carried"], json!([]));
-    assert_eq!(rounds[1]["carried"], json!(KEYS[..4]), "all but feasibility");
-    assert_eq!(rounds[2]["carried"], json!(KEYS), "an absent judge's are all carried");
-    let other = &outcome.verdict["judges"][1]["dimension_scores_by_round"];
-    assert!(other.as_array().unwrap().iter().all(|round| round["carried"] == json!([])));
-}
-
 /// "after each round a table".
 #[test]
 fn every_round_that_is_over_has_a_table() {

@@ -4,13 +4,13 @@ use agon_core::{Corrupt, timestamps};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
-use super::disputes::{self, DisputeTopic, PanelDispute, PositionEvolution};
+use super::consensus::{FindingState, PanelDecision, dimension_scores, extremes, mean, range};
+use super::disputes::{self, PositionEvolution};
 use super::findings::{CriticalFindingRecord, PointStands};
 use super::follow_up::{self, PanelFollowUp};
 use super::log::{JudgeStanding, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity, set};
-use super::{PanelPhase, PanelStatus, figure, rounded, wire_name};
+use super::{PanelPhase, PanelStatus, rounded, wire_name};
 use crate::participation::answered_calls;
 
 /// What a report says of a verdict, and what another protocol reads of one. Its record in the outcome has more: see [`record`].
@@ -26,7 +26,7 @@ pub struct PanelVerdict {
     pub critical_findings: Vec<CriticalFindingRecord>,
 }
 
-/// The fields that differ between the kinds of verdict, in the seed's order.
+/// The fields that differ between the kinds of verdict, in the seed's order. The kind and the rounds stand before them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum VerdictDecision {
@@ -42,8 +42,6 @@ pub enum VerdictDecision {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsensusVerdict {
-    pub verdict_type: VerdictKind,
-    pub rounds_completed: u32,
     pub consensus_reached_at_round: Option<u32>,
     /// The mean of all scores.
     pub consensus_score: f64,
@@ -55,8 +53,6 @@ pub struct ConsensusVerdict {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MajorityVerdict {
-    pub verdict_type: VerdictKind,
-    pub rounds_completed: u32,
     pub consensus_reached: bool,
     pub majority_score: f64,
     /// Null where all judges are the majority, like the gap and the opinion.
@@ -71,8 +67,6 @@ pub struct MajorityVerdict {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndecidedVerdict {
-    pub verdict_type: VerdictKind,
-    pub rounds_completed: u32,
     pub consensus_reached: bool,
     pub scores: Vec<f64>,
     /// The smallest and the largest score.
@@ -85,40 +79,41 @@ pub struct UndecidedVerdict {
 /// The same fields without a value, so that readers find them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingVerdict {
-    pub verdict_type: Option<VerdictKind>,
-    pub rounds_completed: u32,
     pub consensus_reached: bool,
     pub confidence: Option<ConfidenceLevel>,
 }
 
 /// A finding of the verdict, with the judges whose it is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct PanelFinding {
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub(super) struct PanelFinding {
     pub finding: String,
-    /// Null for a dispute, because no judge gave it one.
-    pub priority: Option<FindingSeverity>,
+    pub priority: FindingSeverity,
     /// Their ids, or `all`.
     pub source_judges: Vec<String>,
     pub action_required: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub id: String,
     /// Other ids of the same finding, as far as the judges declared it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_as: Vec<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
     /// Of a finding below CRITICAL, like the fix and the stands. `critical_findings` has those of the others.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub evidence: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
     #[serde(flatten)]
     pub stands: PointStands,
 }
 
 impl PanelFinding {
+    /// All its ids.
+    pub(super) fn ids(&self) -> Vec<&str> {
+        std::iter::once(&self.id).chain(&self.same_as).map(String::as_str).collect()
+    }
+
     /// Whether a finding below CRITICAL is held by nobody any more.
-    pub(super) fn is_given_up(&self) -> bool {
+    fn is_given_up(&self) -> bool {
         let stands = &self.stands;
         stands.accepted_by.is_empty() && self.source_judges.iter().all(|id| stands.given_up_by.contains(id))
     }
@@ -167,14 +162,13 @@ pub(super) fn record(follow_up: &PanelFollowUp<'_>, verdict: &PanelVerdict) -> R
     let PanelFollowUp { log, decision, summary, .. } = follow_up;
     // The opinions are the rapporteur's, with quotes that verify, or the judges' own last statements.
     let author = if summary.opinion.is_some() { "rapporteur" } else { "judges" };
-    let (consensus_range, dimension_range) = (log.options.consensus_range, log.options.dimension_range);
     let standings = log.last_standings();
     let dimensions = log.rubric.keys().enumerate().filter(|_| !standings.is_empty()).map(|(place, key)| {
         let scores = dimension_scores(standings, place);
         (key.to_owned(), json!({"average": rounded(mean(&scores)), "range": rounded(range(&scores))}))
     });
     let disputes = disputes::listed(log).into_iter().map(|dispute| disputes::record(log, dispute));
-    let mut record = serde_json::to_value(&verdict.decision)?;
+    let mut record = json!({"verdict_type": decision.kind(), "rounds_completed": log.rounds_completed()});
     let rest = json!({
         "opinions_by": decision.kind().map(|_| author),
         "opinion_quotes": summary.quotes,
@@ -184,22 +178,20 @@ pub(super) fn record(follow_up: &PanelFollowUp<'_>, verdict: &PanelVerdict) -> R
         "question": log.question(),
         "status": verdict.status,
         "weighted_score": verdict.weighted_score,
-        "bands": log.bands,
-        "thresholds": {"consensus_range": consensus_range, "dimension_range": dimension_range},
         "judges": judge_results(log),
         "critical_findings": verdict.critical_findings,
         "disputes": disputes.collect::<Vec<_>>(),
         // By dimension, in the rubric's order.
         "dimension_consensus": dimensions.collect::<Map<_, _>>(),
-        // "A conclusion all judges agree on": critical findings that all hold.
-        "convergent_findings": in_state(&log.critical, FindingState::Adopted),
-        // "A conclusion where judges disagree": what is open in the end.
-        "divergent_findings": divergent_findings(log),
+        "convergent_findings": convergent_findings(log),
         "other_findings": other_findings(log),
         "rubric": log.rubric.dimensions,
         "debate_metrics": metrics(log, decision),
     });
-    if let (Value::Object(record), Value::Object(rest)) = (&mut record, rest) {
+    let decided = serde_json::to_value(&verdict.decision)?;
+    if let (Value::Object(record), Value::Object(decided), Value::Object(rest)) = (&mut record, decided, rest)
+    {
+        record.extend(decided);
         record.extend(rest.into_iter().filter(|(key, value)| key != "question" || !value.is_null()));
     }
     Ok(record)
@@ -207,7 +199,6 @@ pub(super) fn record(follow_up: &PanelFollowUp<'_>, verdict: &PanelVerdict) -> R
 
 fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
     let PanelFollowUp { log, decision, summary, .. } = follow_up;
-    let rounds_completed = log.rounds_completed();
     let scores = log.last_scores(&log.places());
     let score_range = || <[f64; 2]>::from(extremes(&scores));
     let position = |(judge, score): (&PanelJudge<'_>, &f64)| json!({"judge_id": judge.id, "stance": judge.stance, "score": score, "position": judge.position()});
@@ -218,8 +209,6 @@ fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
     };
     match decision {
         PanelDecision::Consensus => VerdictDecision::Consensus(ConsensusVerdict {
-            verdict_type: VerdictKind::Consensus,
-            rounds_completed,
             consensus_reached_at_round: log.last().map(|round| round.number),
             consensus_score: rounded(mean(&scores)),
             score_range: score_range(),
@@ -230,8 +219,6 @@ fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
             let ours = mean(&log.last_scores(majority));
             let theirs = (!minority.is_empty()).then(|| mean(&log.last_scores(minority)));
             VerdictDecision::Majority(MajorityVerdict {
-                verdict_type: VerdictKind::Majority,
-                rounds_completed,
                 consensus_reached: false,
                 majority_score: rounded(ours),
                 minority_score: theirs.map(rounded),
@@ -245,8 +232,6 @@ fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
             })
         }
         PanelDecision::NoMajority => VerdictDecision::NoMajority(UndecidedVerdict {
-            verdict_type: VerdictKind::NoMajority,
-            rounds_completed,
             consensus_reached: false,
             score_range: score_range(),
             confidence: ConfidenceLevel::Low,
@@ -254,12 +239,9 @@ fn verdict_decision(follow_up: &PanelFollowUp<'_>) -> VerdictDecision {
             positions: log.judges.iter().zip(&scores).map(position).collect(),
             scores,
         }),
-        PanelDecision::None => VerdictDecision::None(MissingVerdict {
-            verdict_type: None,
-            rounds_completed,
-            consensus_reached: false,
-            confidence: None,
-        }),
+        PanelDecision::None => {
+            VerdictDecision::None(MissingVerdict { consensus_reached: false, confidence: None })
+        }
     }
 }
 
@@ -287,29 +269,21 @@ fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String
 
 /// The judges with their scores in the end and after each round, and with their last assessments and answers.
 fn judge_results(log: &PanelLog<'_>) -> Vec<Value> {
-    let rounds: Vec<&PanelRound> = log.counted_rounds().collect();
     let result = |(place, (judge, last)): (usize, (&PanelJudge<'_>, &JudgeStanding))| {
-        let standings = || rounds.iter().filter_map(|round| Some((*round, round.standings.get(place)?)));
-        let by_round = standings().map(|(round, standing)| {
-            // Those of the round before count where a judge gives none.
-            let carried = log.rubric.keys().filter(|key| judge.dimension(round.phase, key).is_none());
-            json!({
-                "round": round.number,
-                "dimension_scores": by_dimension(log, standing),
-                "carried": carried.collect::<Vec<_>>(),
-            })
-        });
-        let absent = standings().filter(|(_, standing)| !standing.present);
+        let rounds = log.counted_rounds();
+        let standings: Vec<(u32, &JudgeStanding)> =
+            rounds.filter_map(|round| Some((round.number, round.standings.get(place)?))).collect();
+        let absent = standings.iter().filter(|(_, standing)| !standing.present);
+        let dimensions = log.rubric.keys().zip(&last.dimensions);
         let mut result = json!({
             "judge_id": judge.id,
             "stance": judge.stance,
             "model": judge.model,
             "score": last.score,
-            "scores": standings().map(|(_, standing)| standing.score).collect::<Vec<_>>(),
-            "dimension_scores": by_dimension(log, last),
-            "dimension_scores_by_round": by_round.collect::<Vec<_>>(),
+            "scores": standings.iter().map(|(_, standing)| standing.score).collect::<Vec<_>>(),
+            "dimension_scores": dimensions.map(|(key, score)| (key.to_owned(), json!(score))).collect::<Map<_, _>>(),
             "weighted": rounded(log.rubric.weighted(&last.dimensions)),
-            "carried": absent.map(|(round, _)| round.number).collect::<Vec<_>>(),
+            "carried": absent.map(|(round, _)| round).collect::<Vec<_>>(),
             "position": judge.position(),
         });
         judge.answer().into_iter().for_each(|answer| set(&mut result, "answer_to_question", answer));
@@ -318,45 +292,20 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<Value> {
     log.judges.iter().zip(log.last_standings()).enumerate().map(result).collect()
 }
 
-fn by_dimension(log: &PanelLog<'_>, standing: &JudgeStanding) -> Map<String, Value> {
-    log.rubric.keys().map(str::to_owned).zip(standing.dimensions.iter().map(|score| json!(score))).collect()
-}
-
-/// The critical findings in a state, with the judges who hold them.
-fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<PanelFinding> {
-    let findings = findings.iter().filter(|finding| finding.state == state);
-    findings
-        .map(|finding| PanelFinding {
-            finding: finding.finding.clone(),
-            priority: Some(FindingSeverity::Critical),
-            source_judges: match state {
-                FindingState::Adopted => vec!["all".to_owned()],
-                _ => finding.held_by.clone(),
-            },
-            action_required: true,
-            id: Some(finding.finding_id.clone()),
-            same_as: finding.same_as.clone(),
-            unverified: finding.unverified,
-            ..PanelFinding::default()
-        })
-        .collect()
-}
-
-/// Open critical findings, and the other disputes that are open in the end.
-fn divergent_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
-    let is_finding = |dispute: &PanelDispute| matches!(dispute.topic, DisputeTopic::Finding(_));
-    let open = log.disputes.iter().filter(|dispute| dispute.is_open() && !is_finding(dispute));
-    let open = open.map(|dispute| PanelFinding {
-        finding: dispute.text.clone(),
-        source_judges: match log.ids(&dispute.first_raisers()) {
-            nobody if nobody.is_empty() => vec!["all".to_owned()],
-            judges => judges,
-        },
-        id: Some(dispute.id.clone()),
-        same_as: dispute.same_as.clone(),
+/// "A conclusion all judges agree on": the critical findings that all hold.
+fn convergent_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
+    let adopted = log.critical.iter().filter(|finding| finding.state == FindingState::Adopted);
+    let convergent = adopted.map(|finding| PanelFinding {
+        finding: finding.finding.clone(),
+        priority: FindingSeverity::Critical,
+        source_judges: vec!["all".to_owned()],
+        action_required: true,
+        id: finding.finding_id.clone(),
+        same_as: finding.same_as.clone(),
+        unverified: finding.unverified,
         ..PanelFinding::default()
     });
-    in_state(&log.critical, FindingState::Disputed).into_iter().chain(open).collect()
+    convergent.collect()
 }
 
 /// Findings below CRITICAL. Equal texts, and those that judges declare the same, are one.
@@ -365,8 +314,8 @@ pub(super) fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     for (finding, first) in log.all_findings().skip(log.findings.len()) {
         let first = log.all_findings().nth(first).map(|(first, _)| first.id.clone());
         let first = first.filter(|first| *first != finding.id);
-        if let Some(same) = found.iter_mut().find(|other| other.id.is_some() && other.id == first) {
-            same.priority = same.priority.min(Some(finding.severity));
+        if let Some(same) = found.iter_mut().find(|other| Some(&other.id) == first.as_ref()) {
+            same.priority = same.priority.min(finding.severity);
             if same.unverified && !finding.is_unverified {
                 (same.evidence, same.unverified) = (finding.evidence.clone(), false);
             }
@@ -378,9 +327,9 @@ pub(super) fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
         }
         found.push(PanelFinding {
             finding: finding.finding.clone(),
-            priority: Some(finding.severity),
+            priority: finding.severity,
             source_judges: log.ids(&finding.raisers()),
-            id: Some(finding.id.clone()),
+            id: finding.id.clone(),
             same_as: first.into_iter().collect(),
             unverified: finding.is_unverified,
             evidence: finding.evidence.clone(),
@@ -389,9 +338,8 @@ pub(super) fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
         });
     }
     for finding in &mut found {
-        let ids: Vec<&str> = finding.id.iter().chain(&finding.same_as).map(String::as_str).collect();
-        finding.stands = PointStands::of(log, &ids);
-        finding.action_required = finding.priority == Some(FindingSeverity::High) && !finding.is_given_up();
+        finding.stands = PointStands::of(log, &finding.ids());
+        finding.action_required = finding.priority == FindingSeverity::High && !finding.is_given_up();
     }
     found.sort_by_key(|finding| (finding.is_given_up(), finding.priority));
     found
@@ -464,9 +412,4 @@ pub(super) fn change_reason(judge: &PanelJudge<'_>, phase: PanelPhase) -> String
         })
     };
     stated.or_else(conceded).unwrap_or_else(|| "gives no reason".to_owned())
-}
-
-/// A score as a sentence shows it.
-pub(super) fn scores_written(scores: &[f64]) -> String {
-    scores.iter().copied().map(figure).collect::<Vec<_>>().join(", ")
 }

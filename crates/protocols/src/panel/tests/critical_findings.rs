@@ -106,7 +106,7 @@ fn an_open_finding_comes_first_in_what_needs_attention() {
     assert_eq!((&entry["stakes"], &entry["recommendation"]), (&json!(null), &json!("add one")));
     assert_eq!(entry["ids"], json!(["F1", "D1"]));
     let alone = raised("--- ---");
-    assert_eq!(alone.verdict["divergent_findings"][0]["finding"], "no rollback");
+    assert_eq!(alone.verdict["critical_findings"][0]["state"], "disputed");
     assert_eq!(alone.verdict["disputes"], json!([]), "nobody has said the opposite");
     assert!(warned(
         &alone,
