@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::context::{ContextItem, ContextKind};
-use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep};
+use super::log::{ArenaCritique, ArenaLog, CritiqueSource};
 use super::replies::{self, CriteriaScores, CritiqueReply, ProposalReply, RevisionReply};
 use super::trickster::TricksterFinding;
 use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report, verdict};
@@ -54,13 +54,6 @@ struct RevisionContext {
     whose: String,
     /// The signals of the trickster, each with the words that it rests on.
     signals: Vec<Value>,
-}
-
-#[derive(Serialize)]
-struct ItemContext {
-    id: String,
-    kind: &'static str,
-    content: String,
 }
 
 #[derive(Serialize)]
@@ -165,7 +158,7 @@ impl<'a> ArenaAsks<'a> {
             has_answered: due
                 .iter()
                 .flat_map(|(_, answered, _)| answered)
-                .any(|critique| critique.last_step(log, false).is_some()),
+                .any(|critique| critique.answer().is_some()),
             has_addressed: due.iter().any(|(_, answered, _)| !answered.is_empty()),
             has_verdicts: due.iter().any(|(.., judged)| !judged.is_empty()),
             has_critiques: log.takes_critiques(round),
@@ -229,9 +222,7 @@ impl<'a> ArenaAsks<'a> {
                 score(self.log.options.judge_gap)
             ),
         };
-        let vote = vote.map(|vote| {
-            report::tally_sentence(&verdict::tally(self.log, vote), &verdict::ballots(self.log, vote))
-        });
+        let vote = vote.map(|vote| report::tally_sentence(&verdict::tally(self.log, vote), &vote.ballots));
         let judged = closing::final_judgement(self.log);
         let judged = judged.map(|judged| report::first_place(judged));
         let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));
@@ -348,7 +339,7 @@ impl<'a> ArenaAsks<'a> {
     }
 
     /// What only one agent remembers.
-    fn memory(&self, place: usize) -> Vec<ItemContext> {
+    fn memory(&self, place: usize) -> Vec<Value> {
         let agent = self.log.agents.get(place);
         let memories = self.log.context.iter().filter(|item| item.kind == ContextKind::Memory);
         let own = memories.filter(|item| agent.is_some_and(|agent| item.is_for(agent)));
@@ -356,9 +347,9 @@ impl<'a> ArenaAsks<'a> {
     }
 
     /// The source of an item is as untrusted as its text, so only its kind stands outside the quotation.
-    fn item(&self, item: &ContextItem) -> ItemContext {
+    fn item(&self, item: &ContextItem) -> Value {
         let content = self.log.quoted.quote(&format!("context {}", item.id), &item.quoted_text());
-        ItemContext { id: item.id.clone(), kind: item.kind.as_str(), content }
+        json!({"id": item.id, "kind": item.kind, "content": content})
     }
 
     fn positions(&self) -> Vec<LabelledQuote> {
@@ -405,18 +396,17 @@ impl<'a> ArenaAsks<'a> {
             true => self.log.quoted.own_words(text),
             false => self.log.quoted.quote(name, text),
         };
-        let answer = critique.last_step(self.log, false);
-        let is_answered = answer.is_some();
-        let last = [answer, critique.last_step(self.log, true)];
-        let steps = critique.steps(self.log).into_iter().filter(|step| last.contains(&Some(*step)));
-        let steps = steps.map(|CritiqueStep { round, status, text }| {
+        let last = [critique.answer(), critique.verdict()];
+        let steps = critique.steps.iter().filter(|step| last.contains(&Some(*step)));
+        let steps = steps.map(|step| {
+            let round = step.round;
             let judged =
                 format!("read the version of round {round} and called this unresolved. What is left");
-            let (who, name, did) = match status {
+            let (who, name, did) = match step.status {
                 None => (Some(critique.to), &target, format!("answered in round {round}")),
                 Some(_) => (by, &author, judged),
             };
-            let text = if text.is_empty() { "(no reason given)" } else { text };
+            let text = if step.text().is_empty() { "(no reason given)" } else { step.text() };
             let label = format!("{} {did}", if is_reader(who) { "You" } else { name });
             LabelledQuote { label, content: quote(who, name, text) }
         });
@@ -443,7 +433,7 @@ impl<'a> ArenaAsks<'a> {
             "content": quote(by, &author, &critique.text()),
             "steps": steps.collect::<Vec<_>>(),
             // Its author has spoken since and has not answered.
-            "is_unanswered": critique.is_by_peer() && spoke.next().is_some() && !is_answered,
+            "is_unanswered": critique.is_by_peer() && spoke.next().is_some() && critique.answer().is_none(),
         })
     }
 

@@ -213,7 +213,7 @@ fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize
     let Some(vote) = log.votes.last() else { return facts.join("; ") };
     facts.push(format!("{} of {}", vote.votes(vote.group(place)), counted(vote.cast() as u64, "vote")));
     if let Some(ballot) = vote.ballot(place) {
-        let voted = match ballot.choice {
+        let voted = match ballot.chosen {
             None => "abstained".to_owned(),
             Some(choice) if choice == place => "voted for it".to_owned(),
             Some(choice) => format!("voted for {}", log.name(choice)),
@@ -228,7 +228,7 @@ fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize
 /// Whether an agent's last position is another than the decision, and its author did not vote for that in the end.
 fn is_dissenting(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> bool {
     let Some(winner) = winner else { return true };
-    let choice = log.votes.last().and_then(|vote| vote.ballot(place)?.choice);
+    let choice = log.votes.last().and_then(|vote| vote.ballot(place)?.chosen);
     !winner.group.contains(&place) && !choice.is_some_and(|choice| winner.group.contains(&choice))
 }
 
@@ -344,8 +344,7 @@ fn lesson_seat(
             .collect(),
     });
     let ballot = vote.ballot(place).and_then(|ballot| {
-        let choice = log.labels(vote.group(ballot.choice?));
-        Some(LessonBallot { choice, confidence: ballot.confidence })
+        Some(LessonBallot { choice: ballot.group.clone()?, confidence: ballot.confidence })
     });
     Some(LessonSeat {
         seat: agent.seat.id.clone(),

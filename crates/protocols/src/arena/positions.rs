@@ -13,7 +13,7 @@ use agon_core::{DecidedPosition, JudgeMarks, PositionChange, PositionHistory, Ro
 
 use super::log::ArenaLog;
 use super::replies::PairRelation;
-use super::voting::{CastBallot, VoteRound};
+use super::voting::{ArenaBallot, VoteRound};
 use super::{closing, context};
 use crate::quotes::{is_same_text, quoted_words};
 use crate::tools::SourceCitation;
@@ -23,7 +23,7 @@ pub(super) fn position_history(log: &ArenaLog<'_>) -> PositionHistory {
     let table = PositionTable::of(log);
     let stages = log.stages.iter().enumerate();
     let stages = stages.filter(|(at, _)| (0..log.agents.len()).any(|place| log.is_new(*at, place)));
-    let votes = log.votes.iter().enumerate().filter(|(_, vote)| vote.ballots.iter().any(Option::is_some));
+    let votes = log.votes.iter().enumerate().filter(|(_, vote)| !vote.ballots.is_empty());
     let mut phases: Vec<(u32, Option<usize>)> = stages.map(|(_, stage)| (stage.round, None)).collect();
     phases.extend(votes.map(|(at, vote)| (vote.round, Some(at))));
     phases.sort_unstable();
@@ -121,11 +121,11 @@ impl PositionTable {
     /// agent voted for another proposal the last time. If it is the agent's own position, the words are its own, too.
     fn voted(&self, log: &ArenaLog<'_>, place: usize, vote: usize) -> Option<SeatPosition> {
         let earlier = log.votes.get(..vote)?.iter().rev();
-        let last = earlier.filter_map(|vote| vote.ballot(place)?.choice).next().unwrap_or(place);
+        let last = earlier.filter_map(|vote| vote.ballot(place)?.chosen).next().unwrap_or(place);
         let name = |place: usize| self.voted_name(log, vote, place);
         let vote = log.votes.get(vote)?;
         let ballot = vote.ballot(place)?;
-        let position = name(ballot.choice?)?;
+        let position = name(ballot.chosen?)?;
         let is_own = name(place) == Some(position);
         let is_moved = name(last).is_some_and(|last| last != position);
         Some(SeatPosition {
@@ -221,7 +221,7 @@ fn revision_change(log: &ArenaLog<'_>, place: usize, round: u32) -> PositionChan
 }
 
 /// What a vote cites: the ids in its reason that the agent was shown, and the words of other proposals that it quotes.
-fn vote_change(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &CastBallot) -> PositionChange {
+fn vote_change(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &ArenaBallot) -> PositionChange {
     let (round, reason) = (vote.round, &ballot.reason);
     let shown = log.ids_shown(place, round);
     let found = SourceCitation::in_text(&log.quoted, &log.debate.brief, log.items_shown(round), reason);
@@ -236,9 +236,9 @@ fn vote_change(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &Cast
 }
 
 /// The words of other proposals that a vote quotes. A vote has no field for them, so they stand in its analysis or in its reason.
-fn quoted_proposals(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &CastBallot) -> Vec<String> {
+fn quoted_proposals(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &ArenaBallot) -> Vec<String> {
     // Words of several proposals are those of the choice.
-    let others = ballot.choice.into_iter().chain(log.proposers()).filter(|other| *other != place);
+    let others = ballot.chosen.into_iter().chain(log.proposers()).filter(|other| *other != place);
     let stage = log.stages.get(vote.stage);
     let texts = others.filter_map(|other| Some((other, stage?.held_by(other)?.said.text())));
     let texts: Vec<(usize, String)> = texts.collect();

@@ -373,15 +373,15 @@ impl ScoreReasons {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ContextReply {
     /// The best first.
-    pub(super) items: Vec<ContextReplyItem>,
+    pub(super) items: Vec<FoundItem>,
     /// What a reader should know about how it was found.
     #[serde(default)]
     pub(super) note: Option<String>,
 }
 
-/// A piece of context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct ContextReplyItem {
+/// A piece of context as a source gives it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub(super) struct FoundItem {
     /// What it is called.
     #[serde(default)]
     pub(super) title: String,

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
-use super::verdict::ArenaAgreement;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
 use crate::quotes::is_same_text;
@@ -122,8 +121,8 @@ pub(super) fn examine(
     let holders: Vec<(usize, &HeldProposal)> =
         group.iter().filter_map(|place| Some((*place, stage.held_by(*place)?))).collect();
     let mut no_reasons = WeakShare::default();
-    for (voter, ballot) in vote.into_iter().flat_map(|vote| vote.ballots_for(group)) {
-        no_reasons.count(ballot.reason.is_empty(), log.label(voter), "(no reason)");
+    for ballot in vote.into_iter().flat_map(|vote| vote.ballots_for(group)) {
+        no_reasons.count(ballot.reason.is_empty(), &ballot.label, "(no reason)");
     }
     let options = &log.options;
     let signals = vec![
@@ -194,6 +193,20 @@ pub(super) enum ChallengeResult {
     Left,
     /// Nobody said whether they still agree.
     Unknown,
+}
+
+/// An agreement that the trickster looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaAgreement {
+    pub(super) round: u32,
+    pub(super) hollow: bool,
+    pub(super) agents: Vec<String>,
+    pub(super) challenged: bool,
+    pub(super) came_to: Option<ChallengeResult>,
+    pub(super) met: Option<bool>,
+    pub(super) signals: Vec<WeaknessSignal>,
+    /// The signals after the challenge.
+    pub(super) after: Option<Vec<WeaknessSignal>>,
 }
 
 impl ArenaAgreement {

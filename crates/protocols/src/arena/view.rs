@@ -14,8 +14,8 @@ use super::convergence::ComparedPair;
 use super::log::{ArenaLog, agent_name};
 use super::positions::position_history;
 use super::report::ArenaReport;
-use super::verdict::{ArenaBallot, ArenaVerdict};
-use super::voting::{self, VoteRound};
+use super::verdict::ArenaVerdict;
+use super::voting::{self, ArenaBallot, VoteRound};
 use super::{ArenaPhase, LAST_REVISION, context};
 use crate::clerk::CLERK;
 

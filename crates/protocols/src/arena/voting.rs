@@ -15,13 +15,25 @@ use super::{ConsensusRule, closing, team, trickster};
 pub(super) const ABSTAIN: &str = "abstain";
 
 /// What one agent voted.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct CastBallot {
-    /// `None` for an abstention.
-    pub(super) choice: Option<usize>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaBallot {
+    pub(super) seat: String,
+    pub(super) label: String,
+    /// A label, or `abstain`.
+    pub(super) choice: String,
+    /// The choice and all proposals that the last sorting calls the same.
+    pub(super) group: Option<Vec<String>>,
     pub(super) confidence: f64,
-    pub(super) analysis: String,
     pub(super) reason: String,
+    /// Whether the voter chose its own proposal.
+    pub(super) own: bool,
+    #[serde(skip)]
+    pub(super) analysis: String,
+    /// The places of the voter and of its choice; no choice is an abstention.
+    #[serde(skip)]
+    voter: usize,
+    #[serde(skip)]
+    pub(super) chosen: Option<usize>,
 }
 
 /// One vote.
@@ -30,8 +42,8 @@ pub(super) struct VoteRound {
     pub(super) round: u32,
     /// The stage whose proposals were voted on.
     pub(super) stage: usize,
-    /// By place; `None` if the agent was absent.
-    pub(super) ballots: Vec<Option<CastBallot>>,
+    /// In label order.
+    pub(super) ballots: Vec<ArenaBallot>,
     /// The proposals, those that the last sorting calls the same together.
     pub(super) groups: Vec<Vec<usize>>,
     /// Whether the agreement behind the vote is hollow, so that it makes no consensus.
@@ -43,25 +55,32 @@ pub(super) struct VoteRound {
 impl VoteRound {
     pub(super) fn read(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Self, Corrupt> {
         let stage = log.stages.len().saturating_sub(1);
-        let mut ballots = Vec::new();
-        for agent in &log.agents {
-            let said = reply_value(turn, &agent.seat.id).map(VoteReply::deserialize).transpose()?;
-            ballots.push(said.map(|said| CastBallot {
-                choice: log.place(&said.choice),
-                confidence: said.confidence,
-                analysis: said.analysis,
-                reason: said.reason.trim().to_owned(),
-            }));
-        }
         let mut vote = Self {
             round: turn.phase.round,
             stage,
-            ballots,
+            ballots: Vec::new(),
             groups: log.same_groups(stage),
             hollow: false,
             rule: log.options.consensus,
             seated: log.agents.len(),
         };
+        for (voter, agent) in log.agents.iter().enumerate() {
+            let Some(value) = reply_value(turn, &agent.seat.id) else { continue };
+            let said = VoteReply::deserialize(value)?;
+            let chosen = log.place(&said.choice);
+            vote.ballots.push(ArenaBallot {
+                seat: agent.seat.id.clone(),
+                label: agent.label.clone(),
+                choice: chosen.map_or(ABSTAIN, |choice| log.label(choice)).to_owned(),
+                group: chosen.map(|choice| log.labels(vote.group(choice))),
+                confidence: said.confidence,
+                reason: said.reason.trim().to_owned(),
+                own: chosen == Some(voter),
+                analysis: said.analysis,
+                voter,
+                chosen,
+            });
+        }
         vote.hollow = vote.favoured().is_some_and(|group| {
             trickster::examine(log, stage, group, Some(&vote)).is_some_and(|finding| finding.hollow)
         });
@@ -69,22 +88,22 @@ impl VoteRound {
     }
 
     /// An agent's ballot.
-    pub(super) fn ballot(&self, place: usize) -> Option<&CastBallot> {
-        self.ballots.get(place)?.as_ref()
+    pub(super) fn ballot(&self, place: usize) -> Option<&ArenaBallot> {
+        self.ballots.iter().find(|ballot| ballot.voter == place)
+    }
+
+    /// The ballots in seat order.
+    pub(super) fn in_seat_order(&self, log: &ArenaLog<'_>) -> Vec<ArenaBallot> {
+        log.in_seat_order().into_iter().filter_map(|place| self.ballot(place).cloned()).collect()
     }
 
     /// The ballots for a group.
-    pub(super) fn ballots_for<'v>(
-        &'v self,
-        group: &'v [usize],
-    ) -> impl Iterator<Item = (usize, &'v CastBallot)> {
-        let given =
-            self.ballots.iter().enumerate().filter_map(|(voter, ballot)| Some((voter, ballot.as_ref()?)));
-        given.filter(|(_, ballot)| ballot.choice.is_some_and(|choice| group.contains(&choice)))
+    pub(super) fn ballots_for(&self, group: &[usize]) -> impl Iterator<Item = &ArenaBallot> {
+        self.ballots.iter().filter(|ballot| ballot.chosen.is_some_and(|choice| group.contains(&choice)))
     }
 
     fn choices(&self) -> impl Iterator<Item = usize> {
-        self.ballots.iter().flatten().filter_map(|ballot| ballot.choice)
+        self.ballots.iter().filter_map(|ballot| ballot.chosen)
     }
 
     /// How many ballots are for a proposal.
