@@ -199,8 +199,8 @@ impl ContextItem {
     pub(super) fn cited_by(&self, log: &ArenaLog<'_>) -> Vec<usize> {
         let cites = |place: &usize| {
             log.stages.iter().filter_map(|stage| stage.held_by(*place)).any(|held| {
-                let claims = held.said.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
-                let mut texts = claims.chain([&held.said.proposal, &held.said.position]);
+                let claims = held.said.now.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
+                let mut texts = claims.chain([&held.said.now.proposal, &held.said.now.position]);
                 texts.any(|text| cited_ids(text).iter().any(|cited| cited.id == self.id && !cited.foreign))
             })
         };
@@ -210,14 +210,11 @@ impl ContextItem {
 
     /// Its source and text, as prompts quote them. Ids in it are marked as not of this debate.
     pub(super) fn quoted_text(&self) -> String {
-        let turned_out = self.turned_out.map(|how| match how {
-            ContextResolution::Right => "it turned out to be right",
-            ContextResolution::Wrong => "it turned out to be wrong",
-        });
+        let turned_out = self.turned_out.map(|how| format!("it turned out to be {}", how.as_str()));
         let lines = [
             ("Source", Some(self.source.as_str())),
             ("Date", self.at.as_deref()),
-            ("How it turned out", turned_out),
+            ("How it turned out", turned_out.as_deref()),
             ("Title", Some(self.title.as_str())),
         ];
         let lines =

@@ -66,7 +66,7 @@ impl SortedPairs {
             });
         }
         // What the clerk was shown, prepared once because every quote is compared with it.
-        let text = |place: usize| log.proposal(place).map_or(String::new(), |held| held.said.text());
+        let text = |place: usize| log.proposal(place).map_or(String::new(), |held| held.said.now.text());
         let shown =
             log.proposers().into_iter().map(|place| (place, normalized(&log.quoted.shown(&text(place)))));
         let shown: Vec<(usize, String)> = shown.collect();
@@ -83,17 +83,16 @@ impl SortedPairs {
             }
             let verified = declared.into_iter().filter_map(|pair| sorted.verified(log, &shown, [a, b], pair));
             let verified: Vec<ComparedPair> = verified.collect();
-            let unknown = ComparedPair::unknown(log, a, b);
-            let is_once = verified.len() == 1;
             if verified.len() > 1 {
                 sorted.faults.push(format!("The pair of {names} is listed twice."));
             }
-            sorted.pairs.push(match verified.into_iter().next() {
+            let unknown = ComparedPair::unknown(log, a, b);
+            sorted.pairs.push(match <[ComparedPair; 1]>::try_from(verified) {
                 _ if is_equal => {
                     ComparedPair { relation: Some(PairRelation::Same), similarity: Some(1.0), ..unknown }
                 }
-                Some(pair) if is_once => pair,
-                _ => unknown,
+                Ok([pair]) => pair,
+                Err(_) => unknown,
             });
         }
         sorted.contradictions = sorted.contradictions(log);

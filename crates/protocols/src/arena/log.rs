@@ -258,13 +258,15 @@ impl<'a> ArenaLog<'a> {
             };
             // A reply is read as the type that it was checked as.
             let said = match phase {
-                ArenaPhase::Propose => ProposalReply::deserialize(value)?.into(),
+                ArenaPhase::Propose => {
+                    RevisionReply { now: ProposalReply::deserialize(value)?, ..RevisionReply::default() }
+                }
                 _ => RevisionReply::deserialize(value)?,
             };
             let (said, unverified) = self.verified(place, round, said);
             held.push(Some(HeldProposal {
-                text: normalized(&said.text()),
-                substance: [normalized(&said.position), normalized(&said.proposal)],
+                text: normalized(&said.now.text()),
+                substance: [normalized(&said.now.position), normalized(&said.now.proposal)],
                 conflicts: said.conflicts_with.iter().filter_map(|label| self.place(label)).collect(),
                 said,
                 round,
@@ -279,6 +281,9 @@ impl<'a> ArenaLog<'a> {
     /// A revision without what was not asked for or does not verify: ids that its author was not shown, labels of nobody else, and
     /// words that do not occur. The causes that do not verify stand beside it.
     fn verified(&self, place: usize, round: u32, mut said: RevisionReply) -> (RevisionReply, Vec<String>) {
+        for text in [&mut said.now.position, &mut said.now.proposal] {
+            *text = text.trim().to_owned();
+        }
         let causes = self.causes(place, round);
         let mut unverified = Vec::new();
         said.changed_because.retain(|cause| {
@@ -450,7 +455,7 @@ impl<'a> ArenaLog<'a> {
         let others = self.proposers().into_iter().filter(|other| *other != place);
         let others = others.filter_map(|other| {
             let said = &self.proposal(other)?.said;
-            let shown = if self.stages.len() > 1 { said.text() } else { said.position.clone() };
+            let shown = if self.stages.len() > 1 { said.now.text() } else { said.now.position.clone() };
             Some((self.name(other), shown))
         });
         let looked_up =
@@ -543,21 +548,19 @@ impl<'a> ArenaLog<'a> {
         before.is_some_and(|before| self.is_new(stage, place) && !self.is_unchanged(before, stage, place))
     }
 
-    /// Whether anybody changed its proposal in the last stage.
-    pub(super) fn is_changed(&self) -> bool {
-        let stage = self.stages.len().saturating_sub(1);
+    /// Whether anybody changed its proposal in a stage.
+    pub(super) fn is_changed(&self, stage: usize) -> bool {
         self.proposers().into_iter().any(|place| self.is_revised(stage, place))
     }
 
     /// Whether agents answered in a round of revision, and none of them changed a proposal or had a new critique.
     pub(super) fn is_idle(&self, round: u32) -> bool {
         let stages = self.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
-        let mut places =
-            stages.flat_map(|(at, _)| self.proposers().into_iter().map(move |place| (at, place)));
-        let is_heard = places.clone().any(|(at, place)| self.is_new(at, place));
+        let mut stages = stages.map(|(at, _)| at);
         let has_critique =
             self.critiques.iter().any(|critique| critique.round == round && critique.is_by_peer());
-        is_heard && !has_critique && !places.any(|(at, place)| self.is_revised(at, place))
+        let is_heard = |at: usize| self.proposers().into_iter().any(|place| self.is_new(at, place));
+        stages.clone().any(is_heard) && !has_critique && !stages.any(|at| self.is_changed(at))
     }
 
     /// The round that ended the rounds of revision early, because it changed nothing.

@@ -269,7 +269,9 @@ impl Protocol for Arena {
             ArenaPhase::Critique if is_short(proposals) => ArenaAsks::new(&log)?.vote(VOTING),
             ArenaPhase::Critique => ArenaAsks::new(&log)?.revise(FIRST_REVISION),
             // Nothing is new to the clerk.
-            ArenaPhase::Refine if !log.is_changed() => after_sorting(&log, round),
+            ArenaPhase::Refine if !log.is_changed(log.stages.len().saturating_sub(1)) => {
+                after_sorting(&log, round)
+            }
             ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge if is_short(CLERK_CALLS) => {
                 ArenaAsks::new(&log)?.vote(vote_round(round))
             }

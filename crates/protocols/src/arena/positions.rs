@@ -109,9 +109,9 @@ impl PositionTable {
         let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
         let is_revised = stages.any(|(at, _)| log.is_revised(at, place));
         Some(SeatPosition {
-            words: Some(said.position.trim().to_owned()),
+            words: Some(said.now.position.clone()),
             is_unsorted: self.stages.get(stage)?.get(&place)?.is_unsorted,
-            confidence: Some(said.confidence),
+            confidence: Some(said.now.confidence),
             change: is_revised.then(|| revision_change(log, place, round)),
             ..seat_position(log, place, self.name(stage, place)?)?
         })
@@ -153,7 +153,7 @@ impl PositionTable {
 /// An agent's position in one sentence, after a stage.
 fn sentence<'l>(log: &'l ArenaLog<'_>, stage: usize, place: usize) -> &'l str {
     let held = log.stages.get(stage).and_then(|stage| stage.held_by(place));
-    held.map_or("", |held| held.said.position.trim())
+    held.map_or("", |held| held.said.now.position.as_str())
 }
 
 /// The position that had this sentence in an earlier stage.
@@ -240,7 +240,7 @@ fn quoted_proposals(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: 
     // Words of several proposals are those of the choice.
     let others = ballot.chosen.into_iter().chain(log.proposers()).filter(|other| *other != place);
     let stage = log.stages.get(vote.stage);
-    let texts = others.filter_map(|other| Some((other, stage?.held_by(other)?.said.text())));
+    let texts = others.filter_map(|other| Some((other, stage?.held_by(other)?.said.now.text())));
     let texts: Vec<(usize, String)> = texts.collect();
     let quotes = [&ballot.analysis, &ballot.reason].into_iter().flat_map(|text| quoted_words(text));
     let cited = quotes.filter_map(|quote| {

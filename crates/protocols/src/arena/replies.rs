@@ -21,7 +21,7 @@ use crate::prompt::{entry_question, list_values, schema_of};
 use crate::quotes::QUOTE_EXACTLY;
 
 /// A proposal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ProposalReply {
     /// What do you propose? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
@@ -61,19 +61,9 @@ pub(super) struct RevisionReply {
     #[serde(default)]
     #[schemars(length(max = 12), transform = entry_question("What makes you change your one-sentence position?"))]
     pub(super) changed_because: Vec<ChangeCause>,
-    /// What do you propose now? Write it so that somebody could act on it without asking you.
-    #[schemars(length(max = 16000))]
-    pub(super) proposal: String,
-    /// What is your proposal in one sentence?
-    #[schemars(length(max = 400))]
-    pub(super) position: String,
-    /// What does your proposal rest on?
-    #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("Which claim does your proposal rest on?"))]
-    pub(super) claims: Vec<ProposalClaim>,
-    /// How likely is it that your proposal is right, from 0 to 1?
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub(super) confidence: f64,
+    /// The proposal as it is now.
+    #[serde(flatten)]
+    pub(super) now: ProposalReply,
     /// Which critiques of your proposal do you answer?
     #[serde(default)]
     #[schemars(transform = entry_question("Which critique of your proposal do you answer?"))]
@@ -162,14 +152,7 @@ pub(super) struct NewCritique {
     pub(super) severity: f64,
 }
 
-impl From<ProposalReply> for RevisionReply {
-    fn from(first: ProposalReply) -> Self {
-        let ProposalReply { proposal, position, claims, confidence } = first;
-        Self { proposal, position, claims, confidence, ..Self::default() }
-    }
-}
-
-impl RevisionReply {
+impl ProposalReply {
     /// The proposal as others read it in full. Two proposals are the same text if these texts are.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![format!("Position: {}", self.position.trim()), String::new()];
@@ -449,6 +432,8 @@ pub(super) fn revision_schema(
     judged: &[&str],
 ) -> Arc<ReplySchema> {
     let mut draft = SchemaDraft::of::<RevisionReply>("revision");
+    let question = "What do you propose now? Write it so that somebody could act on it without asking you.";
+    draft.set("/properties/proposal", "description", question);
     let others: Vec<String> =
         log.proposers().into_iter().filter(|other| *other != place).map(|other| log.name(other)).collect();
     draft.list("/properties/addressed", "/items/properties/critique_id", answered);
@@ -546,11 +531,7 @@ pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), Rep
     };
     match ArenaPhase::of(phase).map_err(unreadable)? {
         ArenaPhase::Context => read::<ContextReply>(value).map(|_| ()),
-        ArenaPhase::Propose => {
-            let said: ProposalReply = read(value)?;
-            check_not_blank("proposal", &said.proposal)?;
-            check_not_blank("position", &said.position)
-        }
+        ArenaPhase::Propose => check_proposal(&read(value)?),
         ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => {
             let said = read(value)?;
             check_revision(&said)?;
@@ -576,17 +557,17 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReplyFault> {
     Ok(T::deserialize(value)?)
 }
 
-fn check_not_blank(field: &str, text: &str) -> Result<(), ReplyFault> {
-    match text.trim().is_empty() {
-        true => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
-        false => Ok(()),
+fn check_proposal(said: &ProposalReply) -> Result<(), ReplyFault> {
+    let mut texts = [("proposal", &said.proposal), ("position", &said.position)].into_iter();
+    match texts.find(|(_, text)| text.trim().is_empty()) {
+        Some((field, _)) => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
+        None => Ok(()),
     }
 }
 
 /// Answers and verdicts that do not count are sent back once; when the reply is read, the first of each id counts.
 fn check_revision(said: &RevisionReply) -> Result<(), ReplyFault> {
-    check_not_blank("proposal", &said.proposal)?;
-    check_not_blank("position", &said.position)?;
+    check_proposal(&said.now)?;
     let answered = said.addressed.iter().map(|answer| ("addressed", &answer.critique_id));
     let judged = said.verdicts.iter().map(|verdict| ("verdicts", &verdict.critique_id));
     let mut seen = HashSet::new();

@@ -133,7 +133,7 @@ impl ArenaReport<'_> {
     /// The claims of the winning proposal, which may refer to them. The full report has them with the proposals.
     fn claims(&self) -> Option<ReportSection> {
         let winner = self.log.place(self.verdict.winner.as_ref()?)?;
-        let claims = &self.log.proposal(winner)?.said.claims;
+        let claims = &self.log.proposal(winner)?.said.now.claims;
         let blocks = vec![claim_items(claims, self.log)];
         (!claims.is_empty()).then(|| part("What it rests on", blocks).only(ReportLength::Short))
     }
@@ -235,14 +235,10 @@ impl ArenaReport<'_> {
              conflict.",
             score(self.verdict.convergence_threshold)
         );
-        let sorted = checks.iter().rfind(|check| check.sorted_by.is_some());
-        let pairs = sorted.map_or(&[][..], |check| &check.pairs);
-        let quotes = pairs.iter().filter(|pair| !pair.quotes.is_empty()).map(pair_item).collect();
         let blocks = vec![
             ReportBlock::Line(line),
             ReportBlock::Table(check_rows(checks)),
             ReportBlock::Table(pair_rows(checks)),
-            ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(quotes)]),
         ];
         (!checks.is_empty()).then(|| part("How the proposals came together", blocks))
     }
@@ -288,14 +284,16 @@ impl ArenaReport<'_> {
 
     fn proposal(&self, place: usize) -> Option<ReportBlock> {
         let held = self.log.proposal(place)?;
-        let mut badges = vec![format!("confidence {}", score(held.said.confidence))];
+        let mut badges = vec![format!("confidence {}", score(held.said.now.confidence))];
         badges.extend(held.carried.then(|| "carried: absent in the last revision".to_owned()));
         let conflicts = self.log.names(&held.conflicts);
         badges.extend((!conflicts.is_empty()).then(|| format!("declares a conflict with {conflicts}")));
-        let texts = [&held.said.position, &held.said.proposal].map(|text| text.trim().to_owned());
-        let texts = texts.into_iter().filter(|text| !text.is_empty());
+        let texts = [&held.said.now.position, &held.said.now.proposal]
+            .map(String::clone)
+            .into_iter()
+            .filter(|text| !text.is_empty());
         let mut blocks: Vec<ReportBlock> = texts.map(ReportBlock::Prose).collect();
-        blocks.push(claim_items(&held.said.claims, self.log));
+        blocks.push(claim_items(&held.said.now.claims, self.log));
         Some(ReportBlock::Group { title: self.seated(self.log.label(place)), badges, blocks })
     }
 
@@ -318,7 +316,7 @@ impl ArenaReport<'_> {
                 SeatingReason::Explored => "drawn, to learn more about it",
             };
             let seated = self.log.agents.iter().find(|agent| agent.seat.id == member.seat);
-            let rated = ratings.iter().find(|rated| rated.seat.as_ref() == Some(&member.seat));
+            let rated = ratings.iter().find(|rated| rated.seat == member.seat);
             rows.push(vec![
                 self.seated(seated.map_or("", |agent| &agent.label)),
                 rated.map_or(&member.agent, |rated| &rated.agent).clone(),
@@ -642,7 +640,9 @@ fn pair_rows(checks: &[ConvergenceCheck]) -> Vec<Vec<String>> {
             let mut all = check.pairs.iter();
             all.find(|one| (&one.a, &one.b) == (&pair.a, &pair.b)).map_or(String::new(), related)
         });
-        rows.push(std::iter::once(pair_name(pair)).chain(in_checks).collect());
+        rows.push(
+            std::iter::once(format!("{} and {}", agent(&pair.a), agent(&pair.b))).chain(in_checks).collect(),
+        );
     }
     rows
 }
@@ -650,16 +650,4 @@ fn pair_rows(checks: &[ConvergenceCheck]) -> Vec<Vec<String>> {
 /// The round of a sorting. Two sortings of one round differ in whether they follow a challenge.
 fn check_name(check: &ConvergenceCheck) -> String {
     format!("{}{}", check.round, if check.after_challenge { ", challenged" } else { "" })
-}
-
-fn pair_name(pair: &ComparedPair) -> String {
-    format!("{} and {}", agent(&pair.a), agent(&pair.b))
-}
-
-/// The words of two proposals that show how they relate.
-fn pair_item(pair: &ComparedPair) -> ReportItem {
-    let quotes =
-        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
-    let (who, quotes) = (Some(pair_name(pair)), quotes.collect::<Vec<_>>());
-    ReportItem { who, text: quotes.join("; "), note: None }
 }

@@ -137,10 +137,10 @@ pub(super) fn examine(
 
 /// The claims of an agent, each with its evidence. Without any, its position is its claim.
 fn claims(held: &HeldProposal) -> Vec<(&str, &str)> {
-    let made = held.said.claims.iter().map(|made| (made.claim.trim(), made.evidence.trim()));
+    let made = held.said.now.claims.iter().map(|made| (made.claim.trim(), made.evidence.trim()));
     let made: Vec<(&str, &str)> =
         made.filter(|(claim, evidence)| !claim.is_empty() || !evidence.is_empty()).collect();
-    if made.is_empty() { vec![(held.said.position.trim(), "")] } else { made }
+    if made.is_empty() { vec![(held.said.now.position.as_str(), "")] } else { made }
 }
 
 fn uncited(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare {

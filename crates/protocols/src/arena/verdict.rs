@@ -121,8 +121,8 @@ impl ArenaVerdict {
         Self {
             winner: winner.as_ref().map(|winner| log.label(winner.place).to_owned()),
             winner_seat: winner.as_ref().and_then(|winner| log.seat_id(winner.place)),
-            answer: held.map(|held| held.said.proposal.trim().to_owned()),
-            position: held.map(|held| held.said.position.trim().to_owned()),
+            answer: held.map(|held| held.said.now.proposal.clone()),
+            position: held.map(|held| held.said.now.position.clone()),
             decided_by: winner.as_ref().map(|winner| winner.by),
             consensus: consensus(log),
             votes: vote.map_or(Vec::new(), |vote| vote.in_seat_order(log)),
@@ -192,7 +192,7 @@ fn arguments<'l>(log: &'l ArenaLog<'_>) -> Vec<(u32, ArenaPhase, &'l str, String
         let new = (0..log.agents.len()).filter(|place| log.is_new(at, *place));
         arguments.extend(new.filter_map(|place| {
             let said = &stage.held_by(place)?.said;
-            let text = [said.position.trim(), said.proposal.trim()].join("\n");
+            let text = [said.now.position.as_str(), said.now.proposal.as_str()].join("\n");
             Some((stage.round, stage.phase, log.label(place), text))
         }));
     }
@@ -248,10 +248,10 @@ fn proposal_entry(log: &ArenaLog<'_>, agent: &ArenaAgent<'_>, held: &HeldProposa
     json!({
         "label": agent.label,
         "seat": agent.seat.id,
-        "position": held.said.position.trim(),
-        "proposal": held.said.proposal.trim(),
-        "claims": held.said.claims,
-        "confidence": held.said.confidence,
+        "position": held.said.now.position.as_str(),
+        "proposal": held.said.now.proposal.as_str(),
+        "claims": held.said.now.claims,
+        "confidence": held.said.now.confidence,
         "round": held.round,
         // Whether its author was absent in the last stage.
         "carried": held.carried,
@@ -344,7 +344,7 @@ fn round_entry(
 }
 
 fn stage_position(_: &ArenaLog<'_>, agent: &ArenaAgent<'_>, held: &HeldProposal) -> Value {
-    let (position, confidence) = (held.said.position.trim(), held.said.confidence);
+    let (position, confidence) = (held.said.now.position.as_str(), held.said.now.confidence);
     json!({"label": agent.label, "position": position, "confidence": confidence, "carried": held.carried})
 }
 

@@ -74,7 +74,7 @@ fn first_positions(log: &ArenaLog<'_>) -> Vec<Ballot> {
     let places = log.in_seat_order().into_iter();
     places
         .filter_map(|place| {
-            let answer = first.held_by(place)?.said.position.trim().to_owned();
+            let answer = first.held_by(place)?.said.now.position.clone();
             Some(Ballot { seat: log.seat_id(place)?, answer, stands_alone: false })
         })
         .collect()

@@ -490,7 +490,7 @@ pub(super) fn rating_changes(ratings: &[f64], result: impl Fn(usize, usize) -> f
 /// What a debate means for the rating of one seat's agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RatedSeat {
-    pub(super) seat: Option<String>,
+    pub(super) seat: String,
     pub(super) agent: String,
     pub(super) before: f64,
     /// Seats of one agent share it.
@@ -500,7 +500,7 @@ pub(super) struct RatedSeat {
     pub(super) score: f64,
     #[serde(skip)]
     pub(super) label: String,
-    /// The result against each other rated seat, by label.
+    /// The result against each other rated seat, by its id.
     #[serde(skip)]
     pub(super) against: Vec<(String, f64)>,
 }
@@ -511,9 +511,10 @@ pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
     let is_fair = |judged: &&JudgeResult| log.is_remembered() && !judged.also_proposes;
     let Some(judged) = closing::final_judgement(log).filter(is_fair) else { return Vec::new() };
     let rated = log.in_seat_order().into_iter().filter_map(|place| {
-        let agent = log.sole_speaker(&log.agents.get(place)?.seat.id)?;
+        let seat = log.seat_id(place)?;
+        let agent = log.sole_speaker(&seat)?;
         let before = team::standing(&log.standings, &agent).map_or(RATING_INITIAL, |known| known.rating);
-        let (seat, label) = (log.seat_id(place), log.label(place).to_owned());
+        let label = log.label(place).to_owned();
         let score = judged.score(&label)?;
         Some(RatedSeat { seat, agent, before, after: before, change: 0.0, score, label, against: Vec::new() })
     });
@@ -521,14 +522,15 @@ pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
     if rated.len() < 2 {
         return Vec::new();
     }
-    let labels: Vec<String> = rated.iter().map(|seat| seat.label.clone()).collect();
-    let before: Vec<f64> = rated.iter().map(|seat| seat.before).collect();
+    let all = rated.clone();
+    let before: Vec<f64> = all.iter().map(|seat| seat.before).collect();
     let result = |one: usize, other: usize| {
-        labels.get(one).zip(labels.get(other)).map_or(0.5, |(one, other)| judged.result(one, other))
+        all.get(one).zip(all.get(other)).map_or(0.5, |(one, other)| judged.result(&one.label, &other.label))
     };
     for (seat, change) in rated.iter_mut().zip(rating_changes(&before, result)) {
-        let others = labels.iter().filter(|other| **other != seat.label);
-        seat.against = others.map(|other| (other.clone(), judged.result(&seat.label, other))).collect();
+        let others = all.iter().filter(|other| other.label != seat.label);
+        let against = |other: &RatedSeat| (other.seat.clone(), judged.result(&seat.label, &other.label));
+        seat.against = others.map(against).collect();
         seat.change = change;
     }
     let changes: Vec<(String, f64)> = rated.iter().map(|seat| (seat.agent.clone(), seat.change)).collect();
