@@ -14,7 +14,7 @@ use super::context::{ContextItem, ContextKind};
 use super::log::{ArenaCritique, ArenaLog, CritiqueSource};
 use super::replies::{self, CriteriaScores, CritiqueReply, ProposalReply};
 use super::trickster::TricksterFinding;
-use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report, verdict};
+use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report};
 use crate::clerk::CLERK;
 use crate::prompt::{PromptSet, new_ask};
 
@@ -201,7 +201,7 @@ impl<'a> ArenaAsks<'a> {
                 score(self.log.options.judge_gap)
             ),
         };
-        let vote = vote.map(|vote| report::tally_sentence(&verdict::tally(self.log, vote), &vote.ballots));
+        let vote = vote.map(|vote| report::tally_sentence(&vote.tally(self.log), &vote.ballots));
         let judged = closing::final_judgement(self.log);
         let judged = judged.map(|judged| report::first_place(judged));
         let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));

@@ -177,19 +177,14 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
 /// meaning that nobody is asked: it is not settled if its last version says the same as the decision, and the minority's if not.
 fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> Fate {
     let Some(winner) = winner else { return Fate::Minority };
-    let (is_revised, has_cause) = (!revisions(log, place).is_empty(), first_cause(log, place).is_some());
-    match (winner.group.contains(&place), is_dissenting(log, Some(winner), place)) {
-        (true, _) if place == winner.place || !is_revised => Fate::Adopted,
-        (true, _) => {
-            if has_cause {
-                Fate::Refuted
-            } else {
-                Fate::NotSettled
-            }
-        }
-        (false, false) => Fate::Refuted,
-        (false, true) if is_revised && has_cause => Fate::Refuted,
-        (false, true) => Fate::Minority,
+    let is_revised = !revisions(log, place).is_empty();
+    let is_given_up = is_revised && first_cause(log, place).is_some();
+    match winner.group.contains(&place) {
+        true if place == winner.place || !is_revised => Fate::Adopted,
+        true if is_given_up => Fate::Refuted,
+        true => Fate::NotSettled,
+        false if is_given_up || !is_dissenting(log, Some(winner), place) => Fate::Refuted,
+        false => Fate::Minority,
     }
 }
 

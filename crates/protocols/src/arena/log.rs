@@ -615,20 +615,14 @@ impl<'a> ArenaLog<'a> {
         both.filter(|(one, other)| self.declares_conflict(stage, *one, *other)).collect()
     }
 
-    /// What everybody proposes now, by place.
-    pub(super) fn held(&self) -> &[Option<HeldProposal>] {
-        self.stages.last().map_or(&[], |stage| &stage.held)
-    }
-
     /// What an agent proposes now.
     pub(super) fn proposal(&self, place: usize) -> Option<&HeldProposal> {
-        self.held().get(place)?.as_ref()
+        self.stages.last()?.held_by(place)
     }
 
     /// The agents that have a proposal.
     pub(super) fn proposers(&self) -> Vec<usize> {
-        let held = self.held().iter().enumerate();
-        held.filter(|(_, held)| held.is_some()).map(|(place, _)| place).collect()
+        (0..self.agents.len()).filter(|place| self.proposal(*place).is_some()).collect()
     }
 
     /// The check of a stage, if its proposals were sorted.
@@ -696,9 +690,9 @@ impl<'a> ArenaLog<'a> {
 
     /// The agent that made a seat's proposals, or, if it made none, that spoke for it at all; `None` if there were several.
     pub(super) fn sole_speaker(&self, seat: &str) -> Option<String> {
-        let mut speakers = self.proposing_speakers(seat);
+        let mut speakers = self.speakers(seat, true);
         if speakers.is_empty() {
-            speakers = self.speakers(seat, |_| true);
+            speakers = self.speakers(seat, false);
         }
         let only = speakers.pop();
         only.filter(|_| speakers.is_empty())
@@ -706,21 +700,17 @@ impl<'a> ArenaLog<'a> {
 
     /// All agents that made proposals.
     pub(super) fn proposing_models(&self) -> Vec<String> {
-        self.agents.iter().flat_map(|agent| self.proposing_speakers(&agent.seat.id)).collect()
+        self.agents.iter().flat_map(|agent| self.speakers(&agent.seat.id, true)).collect()
     }
 
-    fn proposing_speakers(&self, seat: &str) -> Vec<String> {
-        self.speakers(seat, ArenaPhase::makes_proposals)
-    }
-
-    fn speakers(&self, seat: &str, counts: impl Fn(ArenaPhase) -> bool) -> Vec<String> {
-        let mut speakers: Vec<String> = Vec::new();
-        for turn in
-            self.debate.turns.iter().filter(|turn| ArenaPhase::parse(&turn.phase.name).is_some_and(&counts))
-        {
-            let said = turn.settled().filter(|(ask, reply)| ask.seat == seat && reply.text().is_some());
-            speakers.extend(said.filter_map(|(ask, _)| speaker(turn, ask)));
-        }
+    /// The agents that spoke for a seat, in any phase or where it made proposals.
+    fn speakers(&self, seat: &str, is_proposing: bool) -> Vec<String> {
+        let makes_proposals =
+            |turn: &PhaseTurn| ArenaPhase::parse(&turn.phase.name).is_some_and(ArenaPhase::makes_proposals);
+        let turns = self.debate.turns.iter().filter(|turn| !is_proposing || makes_proposals(turn));
+        let replies = turns.flat_map(|turn| turn.settled().map(move |(ask, reply)| (turn, ask, reply)));
+        let said = replies.filter(|(_, ask, reply)| ask.seat == seat && reply.text().is_some());
+        let mut speakers: Vec<String> = said.filter_map(|(turn, ask, _)| speaker(turn, ask)).collect();
         speakers.sort_unstable();
         speakers.dedup();
         speakers

@@ -10,7 +10,7 @@
 //!   judge's scores come to, and the ratings that follow.
 //! - [`trickster`]: whether a consensus is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
-//! - [`positions`]: who held what after each round; [`report`]: the outline of the report; [`view`]: everything else that a reader may want.
+//! - [`report`]: the outline of the report; [`view`]: everything else that a reader may want, such as who held what after each round.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -32,7 +32,6 @@ mod closing;
 mod context;
 mod convergence;
 mod log;
-mod positions;
 mod replies;
 mod report;
 mod rhetoric;

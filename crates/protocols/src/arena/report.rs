@@ -14,10 +14,8 @@ use super::replies::{CriteriaScores, PairRelation, ProposalClaim};
 use super::rhetoric::LANGUAGES;
 use super::team::SeatingReason;
 use super::trickster::{ArenaAgreement, ChallengeResult};
-use super::verdict::{
-    ArenaContext, ArenaRhetoric, ArenaTally, ArenaVerdict, PhaseResult, attendance, phase_results, tally,
-};
-use super::voting::{ABSTAIN, ArenaBallot, JudgeResult, is_quorum};
+use super::verdict::{ArenaContext, ArenaRhetoric, ArenaVerdict, PhaseResult, attendance, phase_results};
+use super::voting::{ABSTAIN, ArenaBallot, ArenaTally, JudgeResult, is_quorum};
 use super::{ConsensusRule, PROPOSALS_MIN};
 
 /// The report of a debate with this verdict.
@@ -465,7 +463,7 @@ fn round_result(log: &ArenaLog<'_>, result: &PhaseResult<'_>) -> String {
             let converged = if check.converged { ", converged" } else { "" };
             format!("{}{converged}", least.unwrap_or_else(|| "score not known".into()))
         }
-        PhaseResult::Vote(vote) => tally_sentence(&tally(log, vote), &vote.ballots),
+        PhaseResult::Vote(vote) => tally_sentence(&vote.tally(log), &vote.ballots),
         PhaseResult::Judgement(judgement) => match &judgement.result {
             None => "not heard".into(),
             Some(judge) => judge.top.as_ref().map_or("a tie".into(), |top| {

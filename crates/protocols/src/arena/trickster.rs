@@ -196,7 +196,7 @@ pub(super) enum ChallengeResult {
 }
 
 /// An agreement that the trickster looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct ArenaAgreement {
     pub(super) round: u32,
     pub(super) hollow: bool,
@@ -211,16 +211,8 @@ pub(super) struct ArenaAgreement {
 
 impl ArenaAgreement {
     fn new(log: &ArenaLog<'_>, round: u32, agents: &[usize], found: TricksterFinding) -> Self {
-        Self {
-            round,
-            hollow: found.hollow,
-            agents: log.labels(agents),
-            challenged: false,
-            came_to: None,
-            met: None,
-            signals: found.signals,
-            after: None,
-        }
+        let TricksterFinding { hollow, signals } = found;
+        Self { round, hollow, agents: log.labels(agents), signals, ..Self::default() }
     }
 
     /// Adds what the agents answered to the challenge.

@@ -15,7 +15,7 @@ use super::log::{
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
 use super::trickster::{self, ArenaAgreement};
-use super::voting::{self, ArenaBallot, JudgeResult, ProposalScore, RatedSeat, VoteRound};
+use super::voting::{self, ArenaBallot, ArenaTally, JudgeResult, ProposalScore, RatedSeat, VoteRound};
 use super::{ArenaPhase, ConsensusRule, DecidedBy, closing};
 use crate::quotes::is_same_text;
 
@@ -72,14 +72,6 @@ pub(super) struct ArenaConsensus {
     pub(super) hollow: bool,
 }
 
-/// The votes of one group of proposals that say the same.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaTally {
-    pub(super) labels: Vec<String>,
-    pub(super) votes: usize,
-    pub(super) share: Option<f64>,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ArenaTrickster {
     pub(super) checks: Vec<ArenaAgreement>,
@@ -126,7 +118,7 @@ impl ArenaVerdict {
             decided_by: winner.as_ref().map(|winner| winner.by),
             consensus: consensus(log),
             votes: vote.map_or(Vec::new(), |vote| vote.in_seat_order(log)),
-            tally: vote.map_or(Vec::new(), |vote| tally(log, vote)),
+            tally: vote.map_or(Vec::new(), |vote| vote.tally(log)),
             judge: closing::final_judgement(log).cloned(),
             convergence: log.checks.clone(),
             convergence_threshold: log.options.convergence_threshold,
@@ -154,16 +146,11 @@ fn consensus(log: &ArenaLog<'_>) -> ArenaConsensus {
     ArenaConsensus {
         kind: log.options.consensus,
         reached: vote.is_some_and(|vote| vote.winning().is_some()),
-        share: counted.and_then(|vote| vote.share(vote.tally().first()?.0)),
+        share: counted.and_then(|vote| vote.tally(log).first()?.share),
         cast: vote.map_or(0, VoteRound::cast),
         agents: log.agents.len(),
         hollow: vote.is_some_and(|vote| vote.hollow),
     }
-}
-
-pub(super) fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
-    let group = |(group, votes)| ArenaTally { labels: log.labels(group), votes, share: vote.share(group) };
-    vote.tally().into_iter().map(group).collect()
 }
 
 /// What the observer finds in every argument, round by round. An agent that says the same again in a later round is reported once.
@@ -322,7 +309,7 @@ fn round_entry(
         }
         PhaseResult::Vote(vote) => json!({
             "votes": vote.in_seat_order(log),
-            "tally": tally(log, vote),
+            "tally": vote.tally(log),
             "reached": vote.winning().is_some(),
             "hollow": vote.hollow,
         }),

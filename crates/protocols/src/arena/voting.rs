@@ -36,6 +36,14 @@ pub(super) struct ArenaBallot {
     pub(super) chosen: Option<usize>,
 }
 
+/// The votes of one group of proposals that say the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaTally {
+    pub(super) labels: Vec<String>,
+    pub(super) votes: usize,
+    pub(super) share: Option<f64>,
+}
+
 /// One vote.
 #[derive(Debug)]
 pub(super) struct VoteRound {
@@ -133,10 +141,13 @@ impl VoteRound {
     }
 
     /// The groups with their votes, the most votes first.
-    pub(super) fn tally(&self) -> Vec<(&[usize], usize)> {
-        let mut tally: Vec<(&[usize], usize)> =
-            self.groups.iter().map(|group| (group.as_slice(), self.votes(group))).collect();
-        tally.sort_by_key(|(_, votes)| std::cmp::Reverse(*votes));
+    pub(super) fn tally(&self, log: &ArenaLog<'_>) -> Vec<ArenaTally> {
+        let group = |group: &Vec<usize>| {
+            let (labels, votes, share) = (log.labels(group), self.votes(group), self.share(group));
+            ArenaTally { labels, votes, share }
+        };
+        let mut tally: Vec<ArenaTally> = self.groups.iter().map(group).collect();
+        tally.sort_by_key(|group| std::cmp::Reverse(group.votes));
         tally
     }
 
