@@ -431,90 +431,81 @@ pub(super) fn revision_schema(
     answered: &[&str],
     judged: &[&str],
 ) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<RevisionReply>("revision");
+    let mut schema = schema_of::<RevisionReply>("revision");
     let question = "What do you propose now? Write it so that somebody could act on it without asking you.";
-    draft.set("/properties/proposal", "description", question);
+    set_key(&mut schema, "/properties/proposal", "description", question);
     let others: Vec<String> =
         log.proposers().into_iter().filter(|other| *other != place).map(|other| log.name(other)).collect();
-    draft.list("/properties/addressed", "/items/properties/critique_id", answered);
-    draft.list("/properties/verdicts", "/items/properties/critique_id", judged);
-    draft.list("/properties/conflicts_with", "/items", &others);
-    draft.set("/properties/critiques/items/properties/label", "enum", others);
+    allow_list(&mut schema, "/properties/addressed", "/items/properties/critique_id", answered);
+    allow_list(&mut schema, "/properties/verdicts", "/items/properties/critique_id", judged);
+    allow_list(&mut schema, "/properties/conflicts_with", "/items", &others);
+    set_key(&mut schema, "/properties/critiques/items/properties/label", "enum", others);
     let is_missing = [
         ("addressed", answered.is_empty()),
         ("verdicts", judged.is_empty()),
         ("critiques", !log.takes_critiques(round)),
     ];
-    if let Some(Value::Object(fields)) = draft.0.json.pointer_mut("/properties") {
+    if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
         fields.retain(|name, _| !is_missing.contains(&(name.as_str(), true)));
     }
     let causes: Vec<String> = log.causes(place, round).into_iter().map(|(id, _)| id).collect();
-    Arc::new(list_values(draft.0, "/properties/changed_because/items/properties/id", &causes))
+    Arc::new(list_values(schema, "/properties/changed_because/items/properties/id", &causes))
 }
 
 pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<SortingReply>("sorting");
+    let mut schema = schema_of::<SortingReply>("sorting");
     let names = names(log);
     for label in ["/a", "/b", "/quotes/items/properties/label"] {
-        draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
+        set_key(&mut schema, &format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
     }
-    draft.set("/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
+    Arc::new(schema)
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<VoteReply>("vote");
+    let mut schema = schema_of::<VoteReply>("vote");
     let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
-    draft.set("/properties/choice", "enum", choices);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/choice", "enum", choices);
+    Arc::new(schema)
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<JudgementReply>("judgement");
+    let mut schema = schema_of::<JudgementReply>("judgement");
     let names = names(log);
     for (list, label) in
         [("/properties/scores", "/items/properties/label"), ("/properties/ranking", "/items")]
     {
-        draft.list(list, label, &names);
-        draft.set(list, "minItems", names.len());
+        allow_list(&mut schema, list, label, &names);
+        set_key(&mut schema, list, "minItems", names.len());
     }
-    Arc::new(draft.0)
+    Arc::new(schema)
 }
 
 /// The schema of a matrix that compares so many texts.
 pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<SimilarityReply>("similarity");
+    let mut schema = schema_of::<SimilarityReply>("similarity");
     for list in ["/properties/similarity", "/properties/similarity/items"] {
-        draft.set(list, "minItems", texts);
-        draft.set(list, "maxItems", texts);
+        set_key(&mut schema, list, "minItems", texts);
+        set_key(&mut schema, list, "maxItems", texts);
     }
-    draft.set("/properties/similarity/items/items", "minimum", -1.0);
-    draft.set("/properties/similarity/items/items", "maximum", 1.0);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/similarity/items/items", "minimum", -1.0);
+    set_key(&mut schema, "/properties/similarity/items/items", "maximum", 1.0);
+    Arc::new(schema)
 }
 
-/// A reply's schema while it is narrowed.
-struct SchemaDraft(ReplySchema);
-
-impl SchemaDraft {
-    fn of<T: JsonSchema>(name: &str) -> Self {
-        Self(schema_of::<T>(name))
+fn set_key(schema: &mut ReplySchema, pointer: &str, key: &str, value: impl Into<Value>) {
+    if let Some(Value::Object(place)) = schema.json.pointer_mut(pointer) {
+        place.insert(key.to_owned(), value.into());
     }
+}
 
-    fn set(&mut self, pointer: &str, key: &str, value: impl Into<Value>) {
-        if let Some(Value::Object(place)) = self.0.json.pointer_mut(pointer) {
-            place.insert(key.to_owned(), value.into());
-        }
-    }
-
-    /// Allows these values in a list, at most once each.
-    fn list(&mut self, list: &str, value: &str, allowed: &[impl AsRef<str>]) {
-        let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
-        self.set(list, "maxItems", allowed.len());
-        if !allowed.is_empty() {
-            self.set(&format!("{list}{value}"), "enum", allowed);
-        }
+/// Allows these values in a list, at most once each.
+fn allow_list(schema: &mut ReplySchema, list: &str, value: &str, allowed: &[impl AsRef<str>]) {
+    let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+    set_key(schema, list, "maxItems", allowed.len());
+    if !allowed.is_empty() {
+        set_key(schema, &format!("{list}{value}"), "enum", allowed);
     }
 }
 
