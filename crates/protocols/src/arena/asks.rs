@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use agon_core::wording::{capitalized, score};
-use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, Step};
+use agon_core::{Ask, Corrupt, Phase, Prompt, ReplySchema, Seat, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::context::{ContextItem, ContextKind};
-use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep};
-use super::replies::{self, CriteriaScores, CritiqueReply, ProposalReply, RevisionReply};
+use super::log::{ArenaCritique, ArenaLog, CritiqueSource};
+use super::replies::{self, CriteriaScores, CritiqueReply, ProposalReply};
 use super::trickster::TricksterFinding;
-use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report, verdict};
+use super::{ArenaPhase, DecidedBy, JUDGING, LAST_REVISION, REFINEMENT, closing, prompts, report};
 use crate::clerk::CLERK;
 use crate::prompt::{PromptSet, new_ask};
 
@@ -28,39 +28,6 @@ pub(super) struct ArenaAsks<'a> {
     /// What agents read first, and what the clerk and the judge do.
     system: Arc<str>,
     impartial_system: Arc<str>,
-}
-
-#[derive(Serialize, Default)]
-struct RevisionContext {
-    material: String,
-    round: u32,
-    title: &'static str,
-    /// What vote and judge came to, in an extended round.
-    result: String,
-    /// Whether the vote follows in any case.
-    is_last: bool,
-    /// Whether the vote follows at once if the proposals converge.
-    is_converging: bool,
-    has_context: bool,
-    /// Whether an agent has answered one of its critiques before.
-    has_answered: bool,
-    /// Which of the fields that not every revision has are asked for.
-    has_addressed: bool,
-    has_verdicts: bool,
-    has_critiques: bool,
-    /// Before the first revision, the positions; afterwards the proposals.
-    positions: Vec<LabelledQuote>,
-    proposals: Vec<LabelledQuote>,
-    whose: String,
-    /// The signals of the trickster, each with the words that it rests on.
-    signals: Vec<Value>,
-}
-
-#[derive(Serialize)]
-struct ItemContext {
-    id: String,
-    kind: &'static str,
-    content: String,
 }
 
 #[derive(Serialize)]
@@ -109,25 +76,12 @@ impl<'a> ArenaAsks<'a> {
 
     /// Rounds 3 to 5 and extended rounds: every agent with a proposal revises it.
     pub(super) fn revise(&self, round: u32) -> Result<Step, Corrupt> {
-        let shared = RevisionContext {
-            round,
-            title: "Revision",
-            result: if round > JUDGING { self.last_result() } else { String::new() },
-            is_last: round > JUDGING,
-            ..RevisionContext::default()
-        };
-        self.change(ArenaPhase::Revise, &self.log.proposers(), shared)
+        self.change(ArenaPhase::Revise.at(round), &self.log.proposers(), String::new(), Vec::new())
     }
 
     /// Round 6: every agent refines its proposal with all critiques of it.
     pub(super) fn refine(&self) -> Result<Step, Corrupt> {
-        let shared = RevisionContext {
-            round: REFINEMENT,
-            title: "Final Refinement",
-            is_last: true,
-            ..RevisionContext::default()
-        };
-        self.change(ArenaPhase::Refine, &self.log.proposers(), shared)
+        self.change(ArenaPhase::Refine.at(REFINEMENT), &self.log.proposers(), String::new(), Vec::new())
     }
 
     /// The trickster's challenge to the agents whose agreement is hollow.
@@ -147,37 +101,55 @@ impl<'a> ArenaAsks<'a> {
         });
         let all = agents.len() == self.log.proposers().len();
         let whose = if all { String::new() } else { format!(" of {}", self.log.names(agents)) };
-        let shared =
-            RevisionContext { round, signals: signals.collect(), whose, ..RevisionContext::default() };
-        self.change(ArenaPhase::Challenge, agents, shared)
+        self.change(ArenaPhase::Challenge.at(round), agents, whose, signals.collect())
     }
 
-    fn change(&self, phase: ArenaPhase, agents: &[usize], shared: RevisionContext) -> Result<Step, Corrupt> {
-        let (log, round) = (self.log, shared.round);
+    /// Asks these agents for another version. `signals` are those of the trickster, each with the words that it rests on.
+    fn change(
+        &self,
+        phase: Phase,
+        agents: &[usize],
+        whose: String,
+        signals: Vec<Value>,
+    ) -> Result<Step, Corrupt> {
+        let (log, round, kind) = (self.log, phase.round, ArenaPhase::of(&phase)?);
         let is_first = log.stages.len() < 2;
+        let is_extended = kind == ArenaPhase::Revise && round > JUDGING;
+        let has_critiques = log.takes_critiques(round);
         let in_order = log.in_seat_order().into_iter().filter(|place| agents.contains(place));
         let due: Vec<(usize, Vec<&ArenaCritique>, Vec<&ArenaCritique>)> =
             in_order.map(|place| (place, log.due_answers(place), log.due_verdicts(place))).collect();
-        let context = RevisionContext {
-            material: self.material()?,
-            is_converging: round <= LAST_REVISION,
-            has_context: self.has_context(),
-            has_answered: due
-                .iter()
-                .flat_map(|(_, answered, _)| answered)
-                .any(|critique| critique.last_step(log, false).is_some()),
-            has_addressed: due.iter().any(|(_, answered, _)| !answered.is_empty()),
-            has_verdicts: due.iter().any(|(.., judged)| !judged.is_empty()),
-            has_critiques: log.takes_critiques(round),
-            positions: if is_first { self.positions() } else { Vec::new() },
-            proposals: if is_first { Vec::new() } else { self.proposals() },
-            ..shared
-        };
+        let mut answered = due.iter().flat_map(|(_, answered, _)| answered);
+        let context = json!({
+            "material": self.material()?,
+            "round": round,
+            "title": match kind {
+                ArenaPhase::Revise => "Revision",
+                ArenaPhase::Refine => "Final Refinement",
+                _ => "",
+            },
+            // What vote and judge came to, in an extended round.
+            "result": if is_extended { self.last_result() } else { String::new() },
+            // Whether the vote follows in any case, or at once if the proposals converge.
+            "is_last": is_extended || kind == ArenaPhase::Refine,
+            "is_converging": round <= LAST_REVISION,
+            "has_context": self.has_context(),
+            // Which of the fields that not every revision has are asked for, and whether an agent has answered a critique before.
+            "has_addressed": answered.clone().next().is_some(),
+            "has_answered": answered.any(|critique| critique.answer().is_some()),
+            "has_verdicts": due.iter().any(|(.., judged)| !judged.is_empty()),
+            "has_critiques": has_critiques,
+            // Before the first revision, the positions; afterwards the proposals.
+            "positions": if is_first { self.positions() } else { Vec::new() },
+            "proposals": if is_first { Vec::new() } else { self.proposals() },
+            "whose": whose,
+            "signals": signals,
+        });
         let shared = self.prompts.shared("arena/revise.hbs", &context)?;
-        let at_once = log.options.max_concurrent_revisions.filter(|_| phase != ArenaPhase::Refine);
+        let at_once = log.options.max_concurrent_revisions.filter(|_| kind != ArenaPhase::Refine);
         let mut asks = Vec::new();
         for (place, answered, judged) in due {
-            let tail = self.revision_tail(place, is_first, context.has_critiques, &answered, &judged);
+            let tail = self.revision_tail(place, is_first, has_critiques, &answered, &judged);
             let ids = |critiques: &[&'a ArenaCritique]| -> Vec<&'a str> {
                 critiques.iter().map(|critique| critique.id.as_str()).collect()
             };
@@ -185,7 +157,7 @@ impl<'a> ArenaAsks<'a> {
             let ask = self.agent_ask(ArenaPhase::Revise, place, &shared, &tail, schema)?;
             asks.extend(ask.map(|ask| Ask { at_once, ..ask }));
         }
-        Ok(Step::Ask(phase.at(round), asks))
+        Ok(Step::Ask(phase, asks))
     }
 
     /// What only one agent reads when it revises. Everybody reads the proposals with names masked; an agent that should repeat its own
@@ -198,7 +170,7 @@ impl<'a> ArenaAsks<'a> {
         answered: &[&ArenaCritique],
         judged: &[&ArenaCritique],
     ) -> Value {
-        let own = self.log.proposal(place).map_or_else(String::new, |held| held.said.text());
+        let own = self.log.proposal(place).map_or_else(String::new, |held| held.said.now.text());
         let own_words = self.log.quoted.own_words(&own);
         let is_masked = !is_first && own_words != self.log.quoted.quote("your words", &own);
         let shown = |critiques: &[&ArenaCritique], by_peers: bool| -> Vec<Value> {
@@ -229,9 +201,7 @@ impl<'a> ArenaAsks<'a> {
                 score(self.log.options.judge_gap)
             ),
         };
-        let vote = vote.map(|vote| {
-            report::tally_sentence(&verdict::tally(self.log, vote), &verdict::ballots(self.log, vote))
-        });
+        let vote = vote.map(|vote| report::tally_sentence(&vote.tally(self.log), &vote.ballots));
         let judged = closing::final_judgement(self.log);
         let judged = judged.map(|judged| report::first_place(judged));
         let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));
@@ -253,8 +223,10 @@ impl<'a> ArenaAsks<'a> {
         let embeddings = self.log.options.embeddings.trim();
         if !embeddings.is_empty() && embeddings != LEXICAL_EMBEDDINGS {
             let stages = self.log.stages.iter().rev().take(2);
-            let texts: Vec<String> =
-                stages.flat_map(|stage| stage.held.iter().flatten()).map(|held| held.said.text()).collect();
+            let texts: Vec<String> = stages
+                .flat_map(|stage| stage.held.iter().flatten())
+                .map(|held| held.said.now.text())
+                .collect();
             asks.push(errand("similarity", embeddings, &texts, replies::similarity_schema(texts.len()))?);
         }
         Ok(Step::Ask(ArenaPhase::Compare.at(round), asks))
@@ -348,7 +320,7 @@ impl<'a> ArenaAsks<'a> {
     }
 
     /// What only one agent remembers.
-    fn memory(&self, place: usize) -> Vec<ItemContext> {
+    fn memory(&self, place: usize) -> Vec<Value> {
         let agent = self.log.agents.get(place);
         let memories = self.log.context.iter().filter(|item| item.kind == ContextKind::Memory);
         let own = memories.filter(|item| agent.is_some_and(|agent| item.is_for(agent)));
@@ -356,22 +328,23 @@ impl<'a> ArenaAsks<'a> {
     }
 
     /// The source of an item is as untrusted as its text, so only its kind stands outside the quotation.
-    fn item(&self, item: &ContextItem) -> ItemContext {
+    fn item(&self, item: &ContextItem) -> Value {
         let content = self.log.quoted.quote(&format!("context {}", item.id), &item.quoted_text());
-        ItemContext { id: item.id.clone(), kind: item.kind.as_str(), content }
+        json!({"id": item.id, "kind": item.kind, "content": content})
     }
 
     fn positions(&self) -> Vec<LabelledQuote> {
-        self.labelled(&self.log.proposers(), |said| said.position.trim().to_owned())
+        self.labelled(&self.log.proposers(), |said| said.position.clone())
     }
 
     fn proposals(&self) -> Vec<LabelledQuote> {
-        self.labelled(&self.log.proposers(), RevisionReply::text)
+        self.labelled(&self.log.proposers(), ProposalReply::text)
     }
 
     /// Words of each agent. Nobody can look up an id that does not exist, so it is said below them.
-    fn labelled(&self, places: &[usize], text: impl Fn(&RevisionReply) -> String) -> Vec<LabelledQuote> {
-        let held = places.iter().filter_map(|place| Some((*place, text(&self.log.proposal(*place)?.said))));
+    fn labelled(&self, places: &[usize], text: impl Fn(&ProposalReply) -> String) -> Vec<LabelledQuote> {
+        let held =
+            places.iter().filter_map(|place| Some((*place, text(&self.log.proposal(*place)?.said.now))));
         held.map(|(place, text)| {
             let quoted = self.log.quoted.quote(&self.log.name(place), &text);
             let note = self.log.unknown_ids(&text).map(|unknown| format!("\n(This text {unknown}.)"));
@@ -382,7 +355,7 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn final_proposals(&self, order: &[usize]) -> Vec<Value> {
-        let texts = order.iter().zip(self.labelled(order, RevisionReply::text));
+        let texts = order.iter().zip(self.labelled(order, ProposalReply::text));
         let proposal = |(place, text): (&usize, LabelledQuote)| {
             let open = self.log.unresolved(*place).into_iter();
             let all = self.log.critiques.iter().filter(|critique| critique.to == *place);
@@ -405,18 +378,17 @@ impl<'a> ArenaAsks<'a> {
             true => self.log.quoted.own_words(text),
             false => self.log.quoted.quote(name, text),
         };
-        let answer = critique.last_step(self.log, false);
-        let is_answered = answer.is_some();
-        let last = [answer, critique.last_step(self.log, true)];
-        let steps = critique.steps(self.log).into_iter().filter(|step| last.contains(&Some(*step)));
-        let steps = steps.map(|CritiqueStep { round, status, text }| {
+        let last = [critique.answer(), critique.verdict()];
+        let steps = critique.steps.iter().filter(|step| last.contains(&Some(*step)));
+        let steps = steps.map(|step| {
+            let round = step.round;
             let judged =
                 format!("read the version of round {round} and called this unresolved. What is left");
-            let (who, name, did) = match status {
+            let (who, name, did) = match step.status {
                 None => (Some(critique.to), &target, format!("answered in round {round}")),
                 Some(_) => (by, &author, judged),
             };
-            let text = if text.is_empty() { "(no reason given)" } else { text };
+            let text = if step.text().is_empty() { "(no reason given)" } else { step.text() };
             let label = format!("{} {did}", if is_reader(who) { "You" } else { name });
             LabelledQuote { label, content: quote(who, name, text) }
         });
@@ -443,7 +415,7 @@ impl<'a> ArenaAsks<'a> {
             "content": quote(by, &author, &critique.text()),
             "steps": steps.collect::<Vec<_>>(),
             // Its author has spoken since and has not answered.
-            "is_unanswered": critique.is_by_peer() && spoke.next().is_some() && !is_answered,
+            "is_unanswered": critique.is_by_peer() && spoke.next().is_some() && critique.answer().is_none(),
         })
     }
 

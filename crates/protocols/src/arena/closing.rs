@@ -116,8 +116,8 @@ fn was_cut_short(log: &ArenaLog<'_>) -> bool {
     let skipped = !log.votes.is_empty() && !refined && log.early_consensus().is_none();
     let is_sorted = |vote: &VoteRound| {
         let is_known = |stage: &usize| log.check_of(*stage).is_some();
-        let is_new = log.proposers().into_iter().any(|place| log.is_revised(vote.stage, place));
-        is_known(&vote.stage) || (!is_new && vote.stage.checked_sub(1).as_ref().is_some_and(is_known))
+        is_known(&vote.stage)
+            || (!log.is_changed(vote.stage) && vote.stage.checked_sub(1).as_ref().is_some_and(is_known))
     };
     skipped || !log.votes.iter().all(is_sorted) || log.debate.turns.iter().any(cut)
 }
@@ -162,7 +162,7 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
     let Some(first) = log.stages.first() else { return Vec::new() };
     let held = first.held.iter().enumerate();
     held.filter_map(|(place, held)| {
-        let position = held.as_ref()?.said.position.trim().to_owned();
+        let position = held.as_ref()?.said.now.position.clone();
         let fate = fate(log, winner.as_ref(), place);
         let reason = position_facts(log, winner.as_ref(), place);
         let agent = log.agents.get(place)?;
@@ -177,19 +177,14 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
 /// meaning that nobody is asked: it is not settled if its last version says the same as the decision, and the minority's if not.
 fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> Fate {
     let Some(winner) = winner else { return Fate::Minority };
-    let (is_revised, has_cause) = (!revisions(log, place).is_empty(), first_cause(log, place).is_some());
-    match (winner.group.contains(&place), is_dissenting(log, Some(winner), place)) {
-        (true, _) if place == winner.place || !is_revised => Fate::Adopted,
-        (true, _) => {
-            if has_cause {
-                Fate::Refuted
-            } else {
-                Fate::NotSettled
-            }
-        }
-        (false, false) => Fate::Refuted,
-        (false, true) if is_revised && has_cause => Fate::Refuted,
-        (false, true) => Fate::Minority,
+    let is_revised = !revisions(log, place).is_empty();
+    let is_given_up = is_revised && first_cause(log, place).is_some();
+    match winner.group.contains(&place) {
+        true if place == winner.place || !is_revised => Fate::Adopted,
+        true if is_given_up => Fate::Refuted,
+        true => Fate::NotSettled,
+        false if is_given_up || !is_dissenting(log, Some(winner), place) => Fate::Refuted,
+        false => Fate::Minority,
     }
 }
 
@@ -222,7 +217,7 @@ fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize
     let votes = vote.votes(vote.group(place));
     facts.push(format!("{votes} of {} for it", counted(vote.cast() as u64, "vote")));
     if let Some(ballot) = vote.ballot(place) {
-        let voted = match ballot.choice {
+        let voted = match ballot.chosen {
             None => "abstained".to_owned(),
             Some(choice) if choice == place => "voted for it".to_owned(),
             Some(choice) => format!("voted for {}", log.name(choice)),
@@ -237,14 +232,15 @@ fn position_facts(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize
 /// Whether an agent's last position is another than the decision, and its author did not vote for that in the end.
 fn is_dissenting(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize) -> bool {
     let Some(winner) = winner else { return true };
-    let choice = log.votes.last().and_then(|vote| vote.ballot(place)?.choice);
+    let choice = log.votes.last().and_then(|vote| vote.ballot(place)?.chosen);
     !winner.group.contains(&place) && !choice.is_some_and(|choice| winner.group.contains(&choice))
 }
 
 /// In which rounds an agent revised its position; none if it ends with the words of its first.
 fn revisions(log: &ArenaLog<'_>, place: usize) -> Vec<u32> {
     let ends = log.stages.first().and_then(|stage| stage.held_by(place)).zip(log.proposal(place));
-    let is_new = ends.is_some_and(|(first, last)| !is_same_text(&first.said.position, &last.said.position));
+    let is_new =
+        ends.is_some_and(|(first, last)| !is_same_text(&first.said.now.position, &last.said.now.position));
     let mut revised: Vec<u32> = match is_new {
         true => new_positions(log, place).map(|held| held.round).collect(),
         false => Vec::new(),
@@ -257,7 +253,7 @@ fn revisions(log: &ArenaLog<'_>, place: usize) -> Vec<u32> {
 fn new_positions<'l>(log: &'l ArenaLog<'_>, place: usize) -> impl Iterator<Item = &'l HeldProposal> {
     let held = move || log.stages.iter().filter_map(move |stage| stage.held_by(place));
     let pairs = held().zip(held().skip(1));
-    let new = pairs.filter(|(before, now)| !is_same_text(&before.said.position, &now.said.position));
+    let new = pairs.filter(|(before, now)| !is_same_text(&before.said.now.position, &now.said.now.position));
     new.map(|(_, now)| now)
 }
 
@@ -292,7 +288,7 @@ pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDi
         Some(ArenaDissent {
             seat: first.seat.clone(),
             label: first.label.clone(),
-            position: last.said.position.trim().to_owned(),
+            position: last.said.now.position.clone(),
             opening: first.position.clone(),
             reason: first.reason.clone(),
             votes: log.votes.last().map(|vote| vote.votes(vote.group(place))),
@@ -322,10 +318,10 @@ fn lesson_decision(
     fates: &[PositionFate],
 ) -> Option<LessonDecision> {
     let held = log.proposal(winner.place)?;
-    let claims = held.said.claims.iter();
+    let claims = held.said.now.claims.iter();
     Some(LessonDecision {
-        position: held.said.position.trim().to_owned(),
-        answer: held.said.proposal.trim().to_owned(),
+        position: held.said.now.position.clone(),
+        answer: held.said.now.proposal.clone(),
         claims: claims
             .map(|made| EvidencedClaim { claim: made.claim.clone(), evidence: made.evidence.clone() })
             .collect(),
@@ -347,22 +343,17 @@ fn lesson_seat(
     let rated = rated.iter().find(|rated| rated.label == agent.label).map(|rated| RatingChange {
         before: rated.before,
         change: rated.change,
-        against: rated
-            .against
-            .iter()
-            .filter_map(|(other, result)| Some((log.seat_id(log.place(other)?)?, *result)))
-            .collect(),
+        against: rated.against.clone(),
     });
     let ballot = vote.ballot(place).and_then(|ballot| {
-        let choice = log.labels(vote.group(ballot.choice?));
-        Some(LessonBallot { choice, confidence: ballot.confidence })
+        Some(LessonBallot { choice: ballot.group.clone()?, confidence: ballot.confidence })
     });
     Some(LessonSeat {
         seat: agent.seat.id.clone(),
         label: agent.label.clone(),
         agent: log.sole_speaker(&agent.seat.id),
-        position: held.map(|held| held.said.position.trim().to_owned()),
-        confidence: held.map(|held| held.said.confidence),
+        position: held.map(|held| held.said.now.position.clone()),
+        confidence: held.map(|held| held.said.now.confidence),
         won: winner.is_some_and(|winner| winner.group.contains(&place)),
         score: final_judgement(log).and_then(|judged| judged.score(&agent.label)),
         rated,
@@ -418,7 +409,7 @@ fn proposal_warnings(log: &ArenaLog<'_>) -> Vec<String> {
 /// Who cites an id in its last proposal that names nothing.
 fn unknown_id_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let cited = |place: usize| {
-        let unknown = log.unknown_ids(&log.proposal(place)?.said.text())?;
+        let unknown = log.unknown_ids(&log.proposal(place)?.said.now.text())?;
         Some(format!("{} {unknown}", log.name(place)))
     };
     log.proposers().into_iter().filter_map(cited).collect()

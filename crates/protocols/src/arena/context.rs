@@ -199,8 +199,8 @@ impl ContextItem {
     pub(super) fn cited_by(&self, log: &ArenaLog<'_>) -> Vec<usize> {
         let cites = |place: &usize| {
             log.stages.iter().filter_map(|stage| stage.held_by(*place)).any(|held| {
-                let claims = held.said.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
-                let mut texts = claims.chain([&held.said.proposal, &held.said.position]);
+                let claims = held.said.now.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
+                let mut texts = claims.chain([&held.said.now.proposal, &held.said.now.position]);
                 texts.any(|text| cited_ids(text).iter().any(|cited| cited.id == self.id && !cited.foreign))
             })
         };
@@ -210,14 +210,11 @@ impl ContextItem {
 
     /// Its source and text, as prompts quote them. Ids in it are marked as not of this debate.
     pub(super) fn quoted_text(&self) -> String {
-        let turned_out = self.turned_out.map(|how| match how {
-            ContextResolution::Right => "it turned out to be right",
-            ContextResolution::Wrong => "it turned out to be wrong",
-        });
+        let turned_out = self.turned_out.map(|how| format!("it turned out to be {}", how.as_str()));
         let lines = [
             ("Source", Some(self.source.as_str())),
             ("Date", self.at.as_deref()),
-            ("How it turned out", turned_out),
+            ("How it turned out", turned_out.as_deref()),
             ("Title", Some(self.title.as_str())),
         ];
         let lines =
@@ -311,9 +308,9 @@ fn source_name(seat: &str) -> String {
 }
 
 /// The mark after an id of another debate.
-pub(super) const OF_DEBATE: &str = " of that debate";
+const OF_DEBATE: &str = " of that debate";
 /// The mark after an id that an outside source wrote.
-pub(super) const OF_SOURCE: &str = " of that source";
+const OF_SOURCE: &str = " of that source";
 
 /// An id in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -332,15 +329,9 @@ pub(super) struct CitedId<'t> {
 
 impl CitedId<'_> {
     /// Whether it may be a quarter of a year: "sales rose in Q3" and "[Q3 2025 report]" cite nothing.
-    pub(super) fn is_quarter(&self) -> bool {
+    fn is_quarter(&self) -> bool {
         !self.is_listed
             && ["Q1", "Q2", "Q3", "Q4"].iter().any(|quarter| quarter.eq_ignore_ascii_case(self.id))
-    }
-
-    /// The mark that follows it in its text, if there is one.
-    pub(super) fn mark_after(&self, text: &str) -> Option<&'static str> {
-        let rest = text.get(self.place.end..).unwrap_or_default();
-        [OF_DEBATE, OF_SOURCE].into_iter().find(|mark| rest.starts_with(mark))
     }
 }
 
@@ -359,10 +350,8 @@ pub(super) fn cited_ids(text: &str) -> Vec<CitedId<'_>> {
             let closed = after.find(']').map(|at| end + at);
             let inside = opened.zip(closed).and_then(|(from, to)| text.get(from + 1..to));
             let is_listed = inside.is_some_and(is_id_list);
-            let (bracketed, place) = (inside.is_some(), start..end);
-            let mut cited = CitedId { id, place, bracketed, is_listed, foreign: false };
-            cited.foreign = cited.mark_after(text).is_some();
-            found.push(cited);
+            let foreign = [OF_DEBATE, OF_SOURCE].iter().any(|mark| after.starts_with(mark));
+            found.push(CitedId { id, place: start..end, bracketed: inside.is_some(), is_listed, foreign });
         }
         from = end;
     }

@@ -12,7 +12,7 @@ use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, ProposalQuote, SimilarityReply, SortingReply};
 use super::voting::rounded;
 use crate::clerk::CLERK;
-use crate::quotes::{QUOTE_EXACTLY, is_quote_of, normalized};
+use crate::quotes::QUOTE_EXACTLY;
 
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
@@ -65,11 +65,6 @@ impl SortedPairs {
                 _ => Some(format!("There is no pair of {a:?} and {b:?}.")),
             });
         }
-        // What the clerk was shown, prepared once because every quote is compared with it.
-        let text = |place: usize| log.proposal(place).map_or(String::new(), |held| held.said.text());
-        let shown =
-            log.proposers().into_iter().map(|place| (place, normalized(&log.quoted.shown(&text(place)))));
-        let shown: Vec<(usize, String)> = shown.collect();
         let stage = log.stages.len().saturating_sub(1);
         for (a, b) in all_pairs(&log.proposers()) {
             let is_about = |pair: &&PairReply| {
@@ -81,19 +76,18 @@ impl SortedPairs {
             if declared.is_empty() && !is_equal {
                 sorted.faults.push(format!("The pair of {names} is missing."));
             }
-            let verified = declared.into_iter().filter_map(|pair| sorted.verified(log, &shown, [a, b], pair));
+            let verified = declared.into_iter().filter_map(|pair| sorted.verified(log, [a, b], pair));
             let verified: Vec<ComparedPair> = verified.collect();
-            let unknown = ComparedPair::unknown(log, a, b);
-            let is_once = verified.len() == 1;
             if verified.len() > 1 {
                 sorted.faults.push(format!("The pair of {names} is listed twice."));
             }
-            sorted.pairs.push(match verified.into_iter().next() {
+            let unknown = ComparedPair::unknown(log, a, b);
+            sorted.pairs.push(match <[ComparedPair; 1]>::try_from(verified) {
                 _ if is_equal => {
                     ComparedPair { relation: Some(PairRelation::Same), similarity: Some(1.0), ..unknown }
                 }
-                Some(pair) if is_once => pair,
-                _ => unknown,
+                Ok([pair]) => pair,
+                Err(_) => unknown,
             });
         }
         sorted.contradictions = sorted.contradictions(log);
@@ -110,18 +104,19 @@ impl SortedPairs {
     fn verified(
         &mut self,
         log: &ArenaLog<'_>,
-        shown: &[(usize, String)],
         [a, b]: [usize; 2],
         declared: &PairReply,
     ) -> Option<ComparedPair> {
         let names = log.names(&[a, b]);
         let mut verified: Vec<(usize, ProposalQuote)> = Vec::new();
+        let says = |place: usize, quote: &str| {
+            log.proposal(place).is_some_and(|held| log.quoted.is_quoted(quote, &held.said.now.text()))
+        };
         for ProposalQuote { label, quote } in &declared.quotes {
-            let place = log.place(label).filter(|place| [a, b].contains(place));
-            match shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(quote, text)) {
-                Some((by, _)) => {
-                    let (label, quote) = (log.label(*by).to_owned(), quote.trim().to_owned());
-                    verified.push((*by, ProposalQuote { label, quote }));
+            match log.place(label).filter(|place| [a, b].contains(place) && says(*place, quote)) {
+                Some(by) => {
+                    let (label, quote) = (log.label(by).to_owned(), quote.trim().to_owned());
+                    verified.push((by, ProposalQuote { label, quote }));
                 }
                 None => self.faults.push(format!(
                     "In the pair of {names}, the quote of {label} does not occur in its proposal: {quote:?} ({QUOTE_EXACTLY})."

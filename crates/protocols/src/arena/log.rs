@@ -13,8 +13,7 @@ use serde_json::Value;
 use super::context::{self, ContextItem};
 use super::convergence::{ConvergenceCheck, all_pairs};
 use super::replies::{
-    ChangeCause, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
-    RevisionReply,
+    ChangeCause, CritiqueReply, CritiqueStatus, JudgementReply, PairRelation, ProposalReply, RevisionReply,
 };
 use super::voting::{JudgeResult, JudgeSheet, VoteRound};
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
@@ -128,19 +127,26 @@ pub(super) struct ArenaCritique {
     pub(super) severity: Option<f64>,
     pub(super) issues: Vec<String>,
     pub(super) suggestions: Vec<String>,
-    /// What its author said of the revisions, each with the stage of the proposal that it is about. Critics judge while the next
-    /// version is written.
-    verdicts: Vec<(usize, CritiqueVerdict)>,
+    /// Every answer to it and every verdict on it, in the order of the versions that they are about. Critics judge while the next version
+    /// is written, so a verdict of the round in which an answer was given is about the version before.
+    pub(super) steps: Vec<CritiqueStep>,
 }
 
 /// What became of a critique: an answer to it, or its author's verdict.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CritiqueStep<'l> {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CritiqueStep {
     /// The round of the version that it is about.
     pub(super) round: u32,
     /// `None` for an answer.
     pub(super) status: Option<CritiqueStatus>,
-    pub(super) text: &'l str,
+    /// As it was said.
+    pub(super) said: String,
+}
+
+impl CritiqueStep {
+    pub(super) fn text(&self) -> &str {
+        self.said.trim()
+    }
 }
 
 impl ArenaCritique {
@@ -149,14 +155,19 @@ impl ArenaCritique {
         self.from.agent().map_or("judge", |place| log.label(place))
     }
 
+    /// The last answer to it.
+    pub(super) fn answer(&self) -> Option<&CritiqueStep> {
+        self.steps.iter().rfind(|step| step.status.is_none())
+    }
+
     /// What its author said last of the revisions; `None` if it never did.
-    pub(super) fn verdict(&self) -> Option<&CritiqueVerdict> {
-        self.verdicts.last().map(|(_, verdict)| verdict)
+    pub(super) fn verdict(&self) -> Option<&CritiqueStep> {
+        self.steps.iter().rfind(|step| step.status.is_some())
     }
 
     /// Whether its author has called it resolved.
     pub(super) fn is_resolved(&self) -> bool {
-        self.verdict().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved)
+        self.verdict().is_some_and(|verdict| verdict.status == Some(CritiqueStatus::Resolved))
     }
 
     /// Whether it has an issue and its author has not called it resolved.
@@ -171,35 +182,6 @@ impl ArenaCritique {
 
     pub(super) fn is_by_peer(&self) -> bool {
         matches!(self.from, CritiqueSource::Peer(_))
-    }
-
-    /// Every answer to it and every verdict on it, in the order of the versions that they are about: a verdict of the round in which an
-    /// answer was given is about the version before.
-    pub(super) fn steps<'l>(&'l self, log: &'l ArenaLog<'_>) -> Vec<CritiqueStep<'l>> {
-        let held = log.stages.iter().enumerate().filter(|(at, _)| log.is_new(*at, self.to));
-        let held = held.filter_map(|(at, stage)| Some((at, stage.held_by(self.to)?)));
-        let answers =
-            held.flat_map(|(at, held)| held.said.addressed.iter().map(move |said| (at, held, said)));
-        let answers = answers.filter(|(.., said)| said.critique_id == self.id).map(|(at, held, said)| {
-            (at, CritiqueStep { round: held.round, status: None, text: said.how.trim() })
-        });
-        let verdicts = self.verdicts.iter().filter_map(|(at, verdict)| {
-            let round = log.held_at(*at, self.to)?.round;
-            Some((*at, CritiqueStep { round, status: Some(verdict.status), text: verdict.why.trim() }))
-        });
-        let mut steps: Vec<(usize, CritiqueStep<'l>)> = answers.chain(verdicts).collect();
-        // A round may have two stages: a revision, and a challenge that follows it.
-        steps.sort_by_key(|(at, step)| (*at, step.status.is_some()));
-        steps.into_iter().map(|(_, step)| step).collect()
-    }
-
-    /// The last answer to it, or the last verdict on it.
-    pub(super) fn last_step<'l>(
-        &'l self,
-        log: &'l ArenaLog<'_>,
-        is_verdict: bool,
-    ) -> Option<CritiqueStep<'l>> {
-        self.steps(log).into_iter().rfind(|step| step.status.is_some() == is_verdict)
     }
 }
 
@@ -276,13 +258,15 @@ impl<'a> ArenaLog<'a> {
             };
             // A reply is read as the type that it was checked as.
             let said = match phase {
-                ArenaPhase::Propose => ProposalReply::deserialize(value)?.into(),
+                ArenaPhase::Propose => {
+                    RevisionReply { now: ProposalReply::deserialize(value)?, ..RevisionReply::default() }
+                }
                 _ => RevisionReply::deserialize(value)?,
             };
             let (said, unverified) = self.verified(place, round, said);
             held.push(Some(HeldProposal {
-                text: normalized(&said.text()),
-                substance: [normalized(&said.position), normalized(&said.proposal)],
+                text: normalized(&said.now.text()),
+                substance: [normalized(&said.now.position), normalized(&said.now.proposal)],
                 conflicts: said.conflicts_with.iter().filter_map(|label| self.place(label)).collect(),
                 said,
                 round,
@@ -297,6 +281,9 @@ impl<'a> ArenaLog<'a> {
     /// A revision without what was not asked for or does not verify: ids that its author was not shown, labels of nobody else, and
     /// words that do not occur. The causes that do not verify stand beside it.
     fn verified(&self, place: usize, round: u32, mut said: RevisionReply) -> (RevisionReply, Vec<String>) {
+        for text in [&mut said.now.position, &mut said.now.proposal] {
+            *text = text.trim().to_owned();
+        }
         let causes = self.causes(place, round);
         let mut unverified = Vec::new();
         said.changed_because.retain(|cause| {
@@ -345,7 +332,8 @@ impl<'a> ArenaLog<'a> {
         Ok(())
     }
 
-    /// What the agents say in the last stage, in seat order, of the proposals before it: verdicts on their critiques, and new ones.
+    /// What the agents say in the last stage, in seat order, of the proposals before it, verdicts on their critiques and new ones, and
+    /// their answers to the critiques of their own.
     fn read_reviews(&mut self, round: u32) {
         let last = self.stages.len().saturating_sub(1);
         let shown = last.saturating_sub(1);
@@ -353,8 +341,10 @@ impl<'a> ArenaLog<'a> {
         let said = places.filter_map(|place| Some((place, self.proposal(place)?.said.clone())));
         let said: Vec<(usize, RevisionReply)> = said.collect();
         for verdict in said.iter().flat_map(|(_, said)| &said.verdicts) {
-            let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
-            judged.into_iter().for_each(|critique| critique.verdicts.push((shown, verdict.clone())));
+            self.add_step(&verdict.critique_id, shown, Some(verdict.status), &verdict.why);
+        }
+        for answer in said.iter().flat_map(|(_, said)| &said.addressed) {
+            self.add_step(&answer.critique_id, last, None, &answer.how);
         }
         for (from, made) in
             said.iter().flat_map(|(from, said)| said.critiques.iter().map(|made| (*from, made)))
@@ -363,6 +353,14 @@ impl<'a> ArenaLog<'a> {
             let (from, issues) = (CritiqueSource::Peer(from), vec![made.issue.trim().to_owned()]);
             self.add_critique((round, shown), from, to, Some(made.severity), issues, Vec::new());
         }
+    }
+
+    /// Adds what somebody says of a critique and the version of a stage.
+    fn add_step(&mut self, id: &str, stage: usize, status: Option<CritiqueStatus>, said: &str) {
+        let Some(critique) = self.critiques.iter_mut().find(|critique| critique.id == id) else { return };
+        let version = self.stages.get(stage).and_then(|stage| stage.held_by(critique.to));
+        let step = |held: &HeldProposal| CritiqueStep { round: held.round, status, said: said.to_owned() };
+        critique.steps.extend(version.map(step));
     }
 
     /// Adds a critique that was made in a round of the proposals of a stage.
@@ -385,7 +383,7 @@ impl<'a> ArenaLog<'a> {
             severity,
             issues,
             suggestions,
-            verdicts: Vec::new(),
+            steps: Vec::new(),
         });
     }
 
@@ -397,9 +395,9 @@ impl<'a> ArenaLog<'a> {
         for (voter, ballot) in
             self.in_seat_order().into_iter().filter_map(|place| Some((place, vote.ballot(place)?)))
         {
-            let chosen = ballot.choice.map_or(&[][..], |choice| vote.group(choice));
+            let chosen = ballot.chosen.map_or(&[][..], |choice| vote.group(choice));
             let criticized = self.proposers().into_iter().filter(|to| *to != voter && !chosen.contains(to));
-            let from = CritiqueSource::Voter(voter, ballot.choice);
+            let from = CritiqueSource::Voter(voter, ballot.chosen);
             reasons.extend(criticized.map(|to| (from, to, vec![ballot.reason.clone()], vote.round)));
         }
         reasons.retain(|(.., issues, _)| issues.iter().all(|issue| !issue.is_empty()));
@@ -457,7 +455,7 @@ impl<'a> ArenaLog<'a> {
         let others = self.proposers().into_iter().filter(|other| *other != place);
         let others = others.filter_map(|other| {
             let said = &self.proposal(other)?.said;
-            let shown = if self.stages.len() > 1 { said.text() } else { said.position.clone() };
+            let shown = if self.stages.len() > 1 { said.now.text() } else { said.now.position.clone() };
             Some((self.name(other), shown))
         });
         let looked_up =
@@ -550,21 +548,19 @@ impl<'a> ArenaLog<'a> {
         before.is_some_and(|before| self.is_new(stage, place) && !self.is_unchanged(before, stage, place))
     }
 
-    /// Whether anybody changed its proposal in the last stage.
-    pub(super) fn is_changed(&self) -> bool {
-        let stage = self.stages.len().saturating_sub(1);
+    /// Whether anybody changed its proposal in a stage.
+    pub(super) fn is_changed(&self, stage: usize) -> bool {
         self.proposers().into_iter().any(|place| self.is_revised(stage, place))
     }
 
     /// Whether agents answered in a round of revision, and none of them changed a proposal or had a new critique.
     pub(super) fn is_idle(&self, round: u32) -> bool {
         let stages = self.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
-        let mut places =
-            stages.flat_map(|(at, _)| self.proposers().into_iter().map(move |place| (at, place)));
-        let is_heard = places.clone().any(|(at, place)| self.is_new(at, place));
+        let mut stages = stages.map(|(at, _)| at);
         let has_critique =
             self.critiques.iter().any(|critique| critique.round == round && critique.is_by_peer());
-        is_heard && !has_critique && !places.any(|(at, place)| self.is_revised(at, place))
+        let is_heard = |at: usize| self.proposers().into_iter().any(|place| self.is_new(at, place));
+        stages.clone().any(is_heard) && !has_critique && !stages.any(|at| self.is_changed(at))
     }
 
     /// The round that ended the rounds of revision early, because it changed nothing.
@@ -619,20 +615,14 @@ impl<'a> ArenaLog<'a> {
         both.filter(|(one, other)| self.declares_conflict(stage, *one, *other)).collect()
     }
 
-    /// What everybody proposes now, by place.
-    pub(super) fn held(&self) -> &[Option<HeldProposal>] {
-        self.stages.last().map_or(&[], |stage| &stage.held)
-    }
-
     /// What an agent proposes now.
     pub(super) fn proposal(&self, place: usize) -> Option<&HeldProposal> {
-        self.held().get(place)?.as_ref()
+        self.stages.last()?.held_by(place)
     }
 
     /// The agents that have a proposal.
     pub(super) fn proposers(&self) -> Vec<usize> {
-        let held = self.held().iter().enumerate();
-        held.filter(|(_, held)| held.is_some()).map(|(place, _)| place).collect()
+        (0..self.agents.len()).filter(|place| self.proposal(*place).is_some()).collect()
     }
 
     /// The check of a stage, if its proposals were sorted.
@@ -700,9 +690,9 @@ impl<'a> ArenaLog<'a> {
 
     /// The agent that made a seat's proposals, or, if it made none, that spoke for it at all; `None` if there were several.
     pub(super) fn sole_speaker(&self, seat: &str) -> Option<String> {
-        let mut speakers = self.proposing_speakers(seat);
+        let mut speakers = self.speakers(seat, true);
         if speakers.is_empty() {
-            speakers = self.speakers(seat, |_| true);
+            speakers = self.speakers(seat, false);
         }
         let only = speakers.pop();
         only.filter(|_| speakers.is_empty())
@@ -710,21 +700,17 @@ impl<'a> ArenaLog<'a> {
 
     /// All agents that made proposals.
     pub(super) fn proposing_models(&self) -> Vec<String> {
-        self.agents.iter().flat_map(|agent| self.proposing_speakers(&agent.seat.id)).collect()
+        self.agents.iter().flat_map(|agent| self.speakers(&agent.seat.id, true)).collect()
     }
 
-    fn proposing_speakers(&self, seat: &str) -> Vec<String> {
-        self.speakers(seat, ArenaPhase::makes_proposals)
-    }
-
-    fn speakers(&self, seat: &str, counts: impl Fn(ArenaPhase) -> bool) -> Vec<String> {
-        let mut speakers: Vec<String> = Vec::new();
-        for turn in
-            self.debate.turns.iter().filter(|turn| ArenaPhase::parse(&turn.phase.name).is_some_and(&counts))
-        {
-            let said = turn.settled().filter(|(ask, reply)| ask.seat == seat && reply.text().is_some());
-            speakers.extend(said.filter_map(|(ask, _)| speaker(turn, ask)));
-        }
+    /// The agents that spoke for a seat, in any phase or where it made proposals.
+    fn speakers(&self, seat: &str, is_proposing: bool) -> Vec<String> {
+        let makes_proposals =
+            |turn: &PhaseTurn| ArenaPhase::parse(&turn.phase.name).is_some_and(ArenaPhase::makes_proposals);
+        let turns = self.debate.turns.iter().filter(|turn| !is_proposing || makes_proposals(turn));
+        let replies = turns.flat_map(|turn| turn.settled().map(move |(ask, reply)| (turn, ask, reply)));
+        let said = replies.filter(|(_, ask, reply)| ask.seat == seat && reply.text().is_some());
+        let mut speakers: Vec<String> = said.filter_map(|(turn, ask, _)| speaker(turn, ask)).collect();
         speakers.sort_unstable();
         speakers.dedup();
         speakers

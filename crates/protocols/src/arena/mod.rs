@@ -10,7 +10,7 @@
 //!   judge's scores come to, and the ratings that follow.
 //! - [`trickster`]: whether a consensus is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
-//! - [`positions`]: who held what after each round; [`report`]: the outline of the report; [`view`]: everything else that a reader may want.
+//! - [`report`]: the outline of the report; [`view`]: everything else that a reader may want, such as who held what after each round.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -32,7 +32,6 @@ mod closing;
 mod context;
 mod convergence;
 mod log;
-mod positions;
 mod replies;
 mod report;
 mod rhetoric;
@@ -269,7 +268,9 @@ impl Protocol for Arena {
             ArenaPhase::Critique if is_short(proposals) => ArenaAsks::new(&log)?.vote(VOTING),
             ArenaPhase::Critique => ArenaAsks::new(&log)?.revise(FIRST_REVISION),
             // Nothing is new to the clerk.
-            ArenaPhase::Refine if !log.is_changed() => after_sorting(&log, round),
+            ArenaPhase::Refine if !log.is_changed(log.stages.len().saturating_sub(1)) => {
+                after_sorting(&log, round)
+            }
             ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge if is_short(CLERK_CALLS) => {
                 ArenaAsks::new(&log)?.vote(vote_round(round))
             }

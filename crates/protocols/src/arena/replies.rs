@@ -21,7 +21,7 @@ use crate::prompt::{entry_question, list_values, schema_of};
 use crate::quotes::QUOTE_EXACTLY;
 
 /// A proposal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ProposalReply {
     /// What do you propose? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
@@ -61,19 +61,9 @@ pub(super) struct RevisionReply {
     #[serde(default)]
     #[schemars(length(max = 12), transform = entry_question("What makes you change your one-sentence position?"))]
     pub(super) changed_because: Vec<ChangeCause>,
-    /// What do you propose now? Write it so that somebody could act on it without asking you.
-    #[schemars(length(max = 16000))]
-    pub(super) proposal: String,
-    /// What is your proposal in one sentence?
-    #[schemars(length(max = 400))]
-    pub(super) position: String,
-    /// What does your proposal rest on?
-    #[serde(default)]
-    #[schemars(length(max = 12), transform = entry_question("Which claim does your proposal rest on?"))]
-    pub(super) claims: Vec<ProposalClaim>,
-    /// How likely is it that your proposal is right, from 0 to 1?
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub(super) confidence: f64,
+    /// The proposal as it is now.
+    #[serde(flatten)]
+    pub(super) now: ProposalReply,
     /// Which critiques of your proposal do you answer?
     #[serde(default)]
     #[schemars(transform = entry_question("Which critique of your proposal do you answer?"))]
@@ -162,14 +152,7 @@ pub(super) struct NewCritique {
     pub(super) severity: f64,
 }
 
-impl From<ProposalReply> for RevisionReply {
-    fn from(first: ProposalReply) -> Self {
-        let ProposalReply { proposal, position, claims, confidence } = first;
-        Self { proposal, position, claims, confidence, ..Self::default() }
-    }
-}
-
-impl RevisionReply {
+impl ProposalReply {
     /// The proposal as others read it in full. Two proposals are the same text if these texts are.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![format!("Position: {}", self.position.trim()), String::new()];
@@ -373,15 +356,15 @@ impl ScoreReasons {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ContextReply {
     /// The best first.
-    pub(super) items: Vec<ContextReplyItem>,
+    pub(super) items: Vec<FoundItem>,
     /// What a reader should know about how it was found.
     #[serde(default)]
     pub(super) note: Option<String>,
 }
 
-/// A piece of context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct ContextReplyItem {
+/// A piece of context as a source gives it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub(super) struct FoundItem {
     /// What it is called.
     #[serde(default)]
     pub(super) title: String,
@@ -448,88 +431,81 @@ pub(super) fn revision_schema(
     answered: &[&str],
     judged: &[&str],
 ) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<RevisionReply>("revision");
+    let mut schema = schema_of::<RevisionReply>("revision");
+    let question = "What do you propose now? Write it so that somebody could act on it without asking you.";
+    set_key(&mut schema, "/properties/proposal", "description", question);
     let others: Vec<String> =
         log.proposers().into_iter().filter(|other| *other != place).map(|other| log.name(other)).collect();
-    draft.list("/properties/addressed", "/items/properties/critique_id", answered);
-    draft.list("/properties/verdicts", "/items/properties/critique_id", judged);
-    draft.list("/properties/conflicts_with", "/items", &others);
-    draft.set("/properties/critiques/items/properties/label", "enum", others);
+    allow_list(&mut schema, "/properties/addressed", "/items/properties/critique_id", answered);
+    allow_list(&mut schema, "/properties/verdicts", "/items/properties/critique_id", judged);
+    allow_list(&mut schema, "/properties/conflicts_with", "/items", &others);
+    set_key(&mut schema, "/properties/critiques/items/properties/label", "enum", others);
     let is_missing = [
         ("addressed", answered.is_empty()),
         ("verdicts", judged.is_empty()),
         ("critiques", !log.takes_critiques(round)),
     ];
-    if let Some(Value::Object(fields)) = draft.0.json.pointer_mut("/properties") {
+    if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
         fields.retain(|name, _| !is_missing.contains(&(name.as_str(), true)));
     }
     let causes: Vec<String> = log.causes(place, round).into_iter().map(|(id, _)| id).collect();
-    Arc::new(list_values(draft.0, "/properties/changed_because/items/properties/id", &causes))
+    Arc::new(list_values(schema, "/properties/changed_because/items/properties/id", &causes))
 }
 
 pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<SortingReply>("sorting");
+    let mut schema = schema_of::<SortingReply>("sorting");
     let names = names(log);
     for label in ["/a", "/b", "/quotes/items/properties/label"] {
-        draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
+        set_key(&mut schema, &format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
     }
-    draft.set("/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
+    Arc::new(schema)
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<VoteReply>("vote");
+    let mut schema = schema_of::<VoteReply>("vote");
     let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
-    draft.set("/properties/choice", "enum", choices);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/choice", "enum", choices);
+    Arc::new(schema)
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<JudgementReply>("judgement");
+    let mut schema = schema_of::<JudgementReply>("judgement");
     let names = names(log);
     for (list, label) in
         [("/properties/scores", "/items/properties/label"), ("/properties/ranking", "/items")]
     {
-        draft.list(list, label, &names);
-        draft.set(list, "minItems", names.len());
+        allow_list(&mut schema, list, label, &names);
+        set_key(&mut schema, list, "minItems", names.len());
     }
-    Arc::new(draft.0)
+    Arc::new(schema)
 }
 
 /// The schema of a matrix that compares so many texts.
 pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
-    let mut draft = SchemaDraft::of::<SimilarityReply>("similarity");
+    let mut schema = schema_of::<SimilarityReply>("similarity");
     for list in ["/properties/similarity", "/properties/similarity/items"] {
-        draft.set(list, "minItems", texts);
-        draft.set(list, "maxItems", texts);
+        set_key(&mut schema, list, "minItems", texts);
+        set_key(&mut schema, list, "maxItems", texts);
     }
-    draft.set("/properties/similarity/items/items", "minimum", -1.0);
-    draft.set("/properties/similarity/items/items", "maximum", 1.0);
-    Arc::new(draft.0)
+    set_key(&mut schema, "/properties/similarity/items/items", "minimum", -1.0);
+    set_key(&mut schema, "/properties/similarity/items/items", "maximum", 1.0);
+    Arc::new(schema)
 }
 
-/// A reply's schema while it is narrowed.
-struct SchemaDraft(ReplySchema);
-
-impl SchemaDraft {
-    fn of<T: JsonSchema>(name: &str) -> Self {
-        Self(schema_of::<T>(name))
+fn set_key(schema: &mut ReplySchema, pointer: &str, key: &str, value: impl Into<Value>) {
+    if let Some(Value::Object(place)) = schema.json.pointer_mut(pointer) {
+        place.insert(key.to_owned(), value.into());
     }
+}
 
-    fn set(&mut self, pointer: &str, key: &str, value: impl Into<Value>) {
-        if let Some(Value::Object(place)) = self.0.json.pointer_mut(pointer) {
-            place.insert(key.to_owned(), value.into());
-        }
-    }
-
-    /// Allows these values in a list, at most once each.
-    fn list(&mut self, list: &str, value: &str, allowed: &[impl AsRef<str>]) {
-        let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
-        self.set(list, "maxItems", allowed.len());
-        if !allowed.is_empty() {
-            self.set(&format!("{list}{value}"), "enum", allowed);
-        }
+/// Allows these values in a list, at most once each.
+fn allow_list(schema: &mut ReplySchema, list: &str, value: &str, allowed: &[impl AsRef<str>]) {
+    let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+    set_key(schema, list, "maxItems", allowed.len());
+    if !allowed.is_empty() {
+        set_key(schema, &format!("{list}{value}"), "enum", allowed);
     }
 }
 
@@ -546,11 +522,7 @@ pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), Rep
     };
     match ArenaPhase::of(phase).map_err(unreadable)? {
         ArenaPhase::Context => read::<ContextReply>(value).map(|_| ()),
-        ArenaPhase::Propose => {
-            let said: ProposalReply = read(value)?;
-            check_not_blank("proposal", &said.proposal)?;
-            check_not_blank("position", &said.position)
-        }
+        ArenaPhase::Propose => check_proposal(&read(value)?),
         ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => {
             let said = read(value)?;
             check_revision(&said)?;
@@ -576,17 +548,17 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReplyFault> {
     Ok(T::deserialize(value)?)
 }
 
-fn check_not_blank(field: &str, text: &str) -> Result<(), ReplyFault> {
-    match text.trim().is_empty() {
-        true => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
-        false => Ok(()),
+fn check_proposal(said: &ProposalReply) -> Result<(), ReplyFault> {
+    let mut texts = [("proposal", &said.proposal), ("position", &said.position)].into_iter();
+    match texts.find(|(_, text)| text.trim().is_empty()) {
+        Some((field, _)) => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
+        None => Ok(()),
     }
 }
 
 /// Answers and verdicts that do not count are sent back once; when the reply is read, the first of each id counts.
 fn check_revision(said: &RevisionReply) -> Result<(), ReplyFault> {
-    check_not_blank("proposal", &said.proposal)?;
-    check_not_blank("position", &said.position)?;
+    check_proposal(&said.now)?;
     let answered = said.addressed.iter().map(|answer| ("addressed", &answer.critique_id));
     let judged = said.verdicts.iter().map(|verdict| ("verdicts", &verdict.critique_id));
     let mut seen = HashSet::new();

@@ -10,15 +10,12 @@ use agon_core::{
 use super::context::ContextKind;
 use super::convergence::{ComparedPair, ConvergenceCheck};
 use super::log::{ArenaCritique, ArenaLog, CritiqueSource, CritiqueStep, agent_name};
-use super::replies::{CriteriaScores, PairRelation};
+use super::replies::{CriteriaScores, PairRelation, ProposalClaim};
 use super::rhetoric::LANGUAGES;
 use super::team::SeatingReason;
-use super::trickster::ChallengeResult;
-use super::verdict::{
-    ArenaAgreement, ArenaBallot, ArenaContext, ArenaProposal, ArenaRhetoric, ArenaRound, ArenaRoundResult,
-    ArenaTally, ArenaVerdict,
-};
-use super::voting::{ABSTAIN, JudgeResult, is_quorum};
+use super::trickster::{ArenaAgreement, ChallengeResult};
+use super::verdict::{ArenaContext, ArenaRhetoric, ArenaVerdict, PhaseResult, attendance, phase_results};
+use super::voting::{ABSTAIN, ArenaBallot, ArenaTally, JudgeResult, is_quorum};
 use super::{ConsensusRule, PROPOSALS_MIN};
 
 /// The report of a debate with this verdict.
@@ -133,20 +130,19 @@ impl ArenaReport<'_> {
 
     /// The claims of the winning proposal, which may refer to them. The full report has them with the proposals.
     fn claims(&self) -> Option<ReportSection> {
-        let winner = self.verdict.winner.as_ref()?;
-        let proposal = self.verdict.proposals.iter().find(|proposal| proposal.label == *winner)?;
-        let claims = vec![claim_items(proposal, self.log)];
-        (!proposal.claims.is_empty()).then(|| part("What it rests on", claims).only(ReportLength::Short))
+        let winner = self.log.place(self.verdict.winner.as_ref()?)?;
+        let claims = &self.log.proposal(winner)?.said.now.claims;
+        let blocks = vec![claim_items(claims, self.log)];
+        (!claims.is_empty()).then(|| part("What it rests on", blocks).only(ReportLength::Short))
     }
 
     /// The critiques of the winning proposal that the critics have not called resolved, with the last answer to each and the last verdict.
     fn open_critiques(&self) -> Option<ReportSection> {
         let open = self.log.critiques.iter().filter(|one| self.verdict.unresolved.contains(&one.id));
         let item = |critique: &ArenaCritique| {
-            let last = [false, true].map(|is_verdict| critique.last_step(self.log, is_verdict));
-            let last = last.iter().flatten().map(|step| {
+            let last = [critique.answer(), critique.verdict()].into_iter().flatten().map(|step| {
                 let name = step_name(critique, step, self.log);
-                if step.text.is_empty() { name } else { format!("{name}: {}", step.text) }
+                if step.text().is_empty() { name } else { format!("{name}: {}", step.text()) }
             });
             let last: Vec<String> = last.collect();
             let severity = critique.severity.unwrap_or_default();
@@ -220,10 +216,10 @@ impl ArenaReport<'_> {
     /// Every phase.
     fn rounds(&self) -> Option<ReportSection> {
         let mut rows = table_head(&["Round", "Phase", "Absent", "Result"]);
-        for round in &self.verdict.rounds {
-            let absent: Vec<String> = round.absent.iter().map(|name| attendee(name)).collect();
-            let number = round.round.to_string();
-            rows.push(vec![number, round.phase.as_str().into(), absent.join(", "), round_result(round)]);
+        for (turn, phase, result) in phase_results(self.log) {
+            let absent = attendance(self.log, turn, false, agent).join(", ");
+            let (round, result) = (turn.phase.round.to_string(), round_result(self.log, &result));
+            rows.push(vec![round, phase.as_str().into(), absent, result]);
         }
         let section = || part("Round by round", vec![ReportBlock::Table(rows.clone())]);
         (rows.len() > 1).then(|| section().only(ReportLength::Full))
@@ -237,14 +233,10 @@ impl ArenaReport<'_> {
              conflict.",
             score(self.verdict.convergence_threshold)
         );
-        let sorted = checks.iter().rfind(|check| check.sorted_by.is_some());
-        let pairs = sorted.map_or(&[][..], |check| &check.pairs);
-        let quotes = pairs.iter().filter(|pair| !pair.quotes.is_empty()).map(pair_item).collect();
         let blocks = vec![
             ReportBlock::Line(line),
             ReportBlock::Table(check_rows(checks)),
             ReportBlock::Table(pair_rows(checks)),
-            ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(quotes)]),
         ];
         (!checks.is_empty()).then(|| part("How the proposals came together", blocks))
     }
@@ -281,23 +273,26 @@ impl ArenaReport<'_> {
     }
 
     fn proposals(&self) -> Option<ReportSection> {
-        let proposals = &self.verdict.proposals;
-        let groups: Vec<ReportBlock> = proposals.iter().map(|proposal| self.proposal(proposal)).collect();
+        let places = self.log.proposers().into_iter();
+        let groups: Vec<ReportBlock> = places.filter_map(|place| self.proposal(place)).collect();
+        let is_empty = groups.is_empty();
         let section = || part("Final proposals", groups).folded().only(ReportLength::Full);
-        (!proposals.is_empty()).then(section)
+        (!is_empty).then(section)
     }
 
-    fn proposal(&self, proposal: &ArenaProposal) -> ReportBlock {
-        let mut badges = vec![format!("confidence {}", score(proposal.confidence))];
-        badges.extend(proposal.carried.then(|| "carried: absent in the last revision".to_owned()));
-        let conflicts = &proposal.conflicts_with;
-        badges.extend(
-            (!conflicts.is_empty()).then(|| format!("declares a conflict with {}", agents(conflicts))),
-        );
-        let texts = [&proposal.position, &proposal.proposal].into_iter().filter(|text| !text.is_empty());
-        let mut blocks: Vec<ReportBlock> = texts.map(|text| ReportBlock::Prose(text.clone())).collect();
-        blocks.push(claim_items(proposal, self.log));
-        ReportBlock::Group { title: self.seated(&proposal.label), badges, blocks }
+    fn proposal(&self, place: usize) -> Option<ReportBlock> {
+        let held = self.log.proposal(place)?;
+        let mut badges = vec![format!("confidence {}", score(held.said.now.confidence))];
+        badges.extend(held.carried.then(|| "carried: absent in the last revision".to_owned()));
+        let conflicts = self.log.names(&held.conflicts);
+        badges.extend((!conflicts.is_empty()).then(|| format!("declares a conflict with {conflicts}")));
+        let texts = [&held.said.now.position, &held.said.now.proposal]
+            .map(String::clone)
+            .into_iter()
+            .filter(|text| !text.is_empty());
+        let mut blocks: Vec<ReportBlock> = texts.map(ReportBlock::Prose).collect();
+        blocks.push(claim_items(&held.said.now.claims, self.log));
+        Some(ReportBlock::Group { title: self.seated(self.log.label(place)), badges, blocks })
     }
 
     fn critiques(&self) -> Option<ReportSection> {
@@ -311,7 +306,6 @@ impl ArenaReport<'_> {
     /// Who sits and why, and the ratings; in the short report only if an agent was picked or a rating changed.
     fn team(&self) -> Option<ReportSection> {
         let (team, ratings) = (&self.verdict.team, &self.verdict.ratings);
-        let labels = self.log.debate.outcome.as_ref().map(|outcome| &outcome.labels);
         let mut rows = table_head(&["Agent", "Model", "Why", "Games", "Brier", "Rating", "After", "Change"]);
         for member in team {
             let why = match member.why {
@@ -319,11 +313,10 @@ impl ArenaReport<'_> {
                 SeatingReason::Rated => "picked by rating and calibration",
                 SeatingReason::Explored => "drawn, to learn more about it",
             };
-            let mut labels = labels.into_iter().flatten();
-            let label = labels.find(|(_, seat)| **seat == member.seat).map(|(label, _)| label.as_str());
-            let rated = ratings.iter().find(|rated| rated.seat.as_ref() == Some(&member.seat));
+            let seated = self.log.agents.iter().find(|agent| agent.seat.id == member.seat);
+            let rated = ratings.iter().find(|rated| rated.seat == member.seat);
             rows.push(vec![
-                self.seated(label.unwrap_or_default()),
+                self.seated(seated.map_or("", |agent| &agent.label)),
                 rated.map_or(&member.agent, |rated| &rated.agent).clone(),
                 why.to_owned(),
                 member.games.to_string(),
@@ -342,24 +335,21 @@ impl ArenaReport<'_> {
 
     /// A table for every comparison, vote and judgement that is complete.
     pub(super) fn round_summaries(&self) -> Vec<RoundSummary> {
-        let mut checks = self.verdict.convergence.iter();
         let mut summaries = Vec::new();
-        for ((turn, round), after_phases) in self.log.debate.turns.iter().zip(&self.verdict.rounds).zip(1..) {
-            let (name, rows) = match (&round.result, turn.outstanding().next().is_some()) {
-                (_, true) => continue,
-                (ArenaRoundResult::Comparison { .. }, _) => (
-                    "sorting",
-                    checks.next().map_or(Vec::new(), |check| pair_rows(std::slice::from_ref(check))),
-                ),
-                (ArenaRoundResult::Vote { votes, .. }, _) => ("vote", self.vote_rows(votes)),
-                (ArenaRoundResult::Judgement { scores, .. }, _) => {
+        for ((turn, _, result), after_phases) in phase_results(self.log).into_iter().zip(1..) {
+            let (name, rows) = match &result {
+                _ if turn.outstanding().next().is_some() => continue,
+                PhaseResult::Comparison(check) => ("sorting", pair_rows(std::slice::from_ref(check))),
+                PhaseResult::Vote(vote) => ("vote", self.vote_rows(&vote.in_seat_order(self.log))),
+                PhaseResult::Judgement(judgement) => {
                     let mut rows = table_head(&["Proposal", "Score"]);
-                    rows.extend(scores.iter().flatten().map(|one| vec![agent(&one.label), score(one.score)]));
+                    let scores = judgement.result.iter().flat_map(|result| &result.scores);
+                    rows.extend(scores.map(|one| vec![agent(&one.label), score(one.score)]));
                     ("judge", rows)
                 }
-                _ => continue,
+                PhaseResult::Proposals(_) | PhaseResult::Nothing => continue,
             };
-            let title = format!("Round {}, {name}: {}", round.round, round_result(round));
+            let title = format!("Round {}, {name}: {}", turn.phase.round, round_result(self.log, &result));
             let cut = |row: Vec<String>| row.iter().map(|cell| excerpt(cell, SUMMARY_CHARS_MAX)).collect();
             let rows = rows.into_iter().map(cut).collect();
             summaries.push(RoundSummary { after_phases, title, rows, ..RoundSummary::default() });
@@ -418,18 +408,16 @@ pub(super) fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> 
     if parts.is_empty() { "nobody voted".into() } else { joined(&parts) }
 }
 
-/// The best of these proposals that is not the judge's first.
-fn next_best<'s>(top: &str, scores: impl Iterator<Item = (&'s str, f64)>) -> String {
-    let others = scores.filter(|(label, _)| *label != top);
-    let best = others.reduce(|best, other| if other.1 > best.1 { other } else { best });
-    best.map_or(String::new(), |(label, _)| agent(label))
+/// The best proposal that is not the judge's first.
+fn next_best(judge: &JudgeResult) -> String {
+    let others = judge.scores.iter().filter(|one| judge.top.as_ref() != Some(&one.label));
+    let best = others.reduce(|best, other| if other.score > best.score { other } else { best });
+    best.map_or(String::new(), |best| agent(&best.label))
 }
 
 /// "1.00 points ahead of Agent B".
 fn points_ahead(judge: &JudgeResult) -> String {
-    let scores = judge.scores.iter().map(|one| (one.label.as_str(), one.score));
-    let next = next_best(judge.top.as_deref().unwrap_or_default(), scores);
-    format!("{} points ahead of {next}", score(judge.margin))
+    format!("{} points ahead of {}", score(judge.margin), next_best(judge))
 }
 
 /// "the judge puts Agent A first, 1.00 points ahead of Agent B", in both orders with both leads, or what the tie is between.
@@ -467,32 +455,22 @@ fn ranked_first(judge: &JudgeResult) -> Option<&str> {
     (first != top && firsts.all(|other| other == Some(first))).then_some(first)
 }
 
-/// Who was asked, and about which agent: "Agent A on Agent B".
-fn attendee(name: &str) -> String {
-    match name.split_once(" on ") {
-        Some((who, about)) => format!("{} on {}", agent(who), agent(about)),
-        None => agent(name),
-    }
-}
-
 /// What a phase came to, for the table of rounds.
-fn round_result(round: &ArenaRound) -> String {
-    match &round.result {
-        ArenaRoundResult::Comparison { agreement_min, converged } => {
-            let least =
-                agreement_min.map_or("score not known".into(), |least| format!("score {}", score(least)));
-            format!("{least}{}", if *converged { ", converged" } else { "" })
+fn round_result(log: &ArenaLog<'_>, result: &PhaseResult<'_>) -> String {
+    match result {
+        PhaseResult::Comparison(check) => {
+            let least = check.agreement_min.map(|least| format!("score {}", score(least)));
+            let converged = if check.converged { ", converged" } else { "" };
+            format!("{}{converged}", least.unwrap_or_else(|| "score not known".into()))
         }
-        ArenaRoundResult::Vote { votes, tally, .. } => tally_sentence(tally, votes),
-        ArenaRoundResult::Judgement { judge_top, margin, scores } => match (judge_top, margin) {
-            (Some(top), Some(margin)) => {
-                let scores = scores.iter().flatten().map(|one| (one.label.as_str(), one.score));
-                format!("{} first, {} ahead of {}", agent(top), score(*margin), next_best(top, scores))
-            }
-            (None, Some(_)) => "a tie".into(),
-            (_, None) => "not heard".into(),
+        PhaseResult::Vote(vote) => tally_sentence(&vote.tally(log), &vote.ballots),
+        PhaseResult::Judgement(judgement) => match &judgement.result {
+            None => "not heard".into(),
+            Some(judge) => judge.top.as_ref().map_or("a tie".into(), |top| {
+                format!("{} first, {} ahead of {}", agent(top), score(judge.margin), next_best(judge))
+            }),
         },
-        ArenaRoundResult::Proposals { .. } | ArenaRoundResult::Nothing {} => String::new(),
+        PhaseResult::Proposals(_) | PhaseResult::Nothing => String::new(),
     }
 }
 
@@ -526,7 +504,7 @@ fn context_item(piece: &ArenaContext) -> ReportItem {
 }
 
 /// What a proposal rests on. Words that do not occur in what the evidence names are marked.
-fn claim_items(proposal: &ArenaProposal, log: &ArenaLog<'_>) -> ReportBlock {
+fn claim_items(claims: &[ProposalClaim], log: &ArenaLog<'_>) -> ReportBlock {
     let marked = |evidence: &str| {
         let quotes = log.evidence_quotes(evidence).into_iter().filter(|(_, is_found)| !is_found);
         let false_quotes: Vec<String> = quotes.map(|(quote, _)| format!("\u{201c}{quote}\u{201d}")).collect();
@@ -538,7 +516,7 @@ fn claim_items(proposal: &ArenaProposal, log: &ArenaLog<'_>) -> ReportBlock {
             }
         }
     };
-    let claims = proposal.claims.iter().map(|claim| ReportItem {
+    let claims = claims.iter().map(|claim| ReportItem {
         who: None,
         text: claim.claim.trim().to_owned(),
         note: Some(match claim.evidence.trim() {
@@ -560,17 +538,17 @@ fn critique_group(critique: &ArenaCritique, log: &ArenaLog<'_>) -> ReportBlock {
     let mut badges: Vec<String> = Vec::new();
     badges.extend(critique.severity.map(|severity| format!("severity {}", score(severity))));
     badges.extend(critique.is_by_peer().then(|| match critique.verdict() {
-        Some(verdict) => verdict.status.as_str().to_owned(),
-        None if critique.issues.is_empty() => "finds no issue".to_owned(),
-        None => "not judged by its author".to_owned(),
+        Some(CritiqueStep { status: Some(status), .. }) => status.as_str().to_owned(),
+        _ if critique.issues.is_empty() => "finds no issue".to_owned(),
+        _ => "not judged by its author".to_owned(),
     }));
     let mut pairs = Vec::new();
     let first = if critique.is_by_peer() { "Issue" } else { "Reason" };
     for (name, texts) in [(first, &critique.issues), ("Suggestion", &critique.suggestions)] {
         pairs.extend(texts.iter().map(|text| (name.to_owned(), text.trim().to_owned())));
     }
-    let steps = critique.steps(log).into_iter();
-    pairs.extend(steps.map(|step| (step_name(critique, &step, log), step.text.to_owned())));
+    let steps = critique.steps.iter();
+    pairs.extend(steps.map(|step| (step_name(critique, step, log), step.text().to_owned())));
     ReportBlock::Group {
         title: format!("[{}] {title}", critique.id),
         badges,
@@ -579,7 +557,7 @@ fn critique_group(critique: &ArenaCritique, log: &ArenaLog<'_>) -> ReportBlock {
 }
 
 /// "Agent A answers in round 3", "Agent C calls it unresolved in the version of round 3".
-fn step_name(critique: &ArenaCritique, step: &CritiqueStep<'_>, log: &ArenaLog<'_>) -> String {
+fn step_name(critique: &ArenaCritique, step: &CritiqueStep, log: &ArenaLog<'_>) -> String {
     match step.status {
         None => format!("{} answers in round {}", log.name(critique.to), step.round),
         Some(status) => {
@@ -660,7 +638,9 @@ fn pair_rows(checks: &[ConvergenceCheck]) -> Vec<Vec<String>> {
             let mut all = check.pairs.iter();
             all.find(|one| (&one.a, &one.b) == (&pair.a, &pair.b)).map_or(String::new(), related)
         });
-        rows.push(std::iter::once(pair_name(pair)).chain(in_checks).collect());
+        rows.push(
+            std::iter::once(format!("{} and {}", agent(&pair.a), agent(&pair.b))).chain(in_checks).collect(),
+        );
     }
     rows
 }
@@ -668,16 +648,4 @@ fn pair_rows(checks: &[ConvergenceCheck]) -> Vec<Vec<String>> {
 /// The round of a sorting. Two sortings of one round differ in whether they follow a challenge.
 fn check_name(check: &ConvergenceCheck) -> String {
     format!("{}{}", check.round, if check.after_challenge { ", challenged" } else { "" })
-}
-
-fn pair_name(pair: &ComparedPair) -> String {
-    format!("{} and {}", agent(&pair.a), agent(&pair.b))
-}
-
-/// The words of two proposals that show how they relate.
-fn pair_item(pair: &ComparedPair) -> ReportItem {
-    let quotes =
-        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
-    let (who, quotes) = (Some(pair_name(pair)), quotes.collect::<Vec<_>>());
-    ReportItem { who, text: quotes.join("; "), note: None }
 }

@@ -92,7 +92,8 @@ fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Revision
         verdicts: verdicts(ask, &others, moved.side),
         critiques: told.collect(),
         conflicts_with: opposed.iter().map(|other| other.name.clone()).collect(),
-        ..proposal(seat, moved.side, &evidence(seat.number()?, &moved)).into()
+        now: proposal(seat, moved.side, &evidence(seat.number()?, &moved)),
+        analysis: String::new(),
     })
 }
 

@@ -81,21 +81,19 @@ fn seated_models<'a>(request: &'a Request, standings: &[AgentStanding]) -> Resul
             ))),
         };
     };
-    let mut distinct: Vec<&String> = Vec::new();
+    // With more names than seats, a name that is listed twice counts once.
+    let mut models: Vec<&String> = Vec::new();
     for model in &request.models {
-        if !distinct.contains(&model) {
-            distinct.push(model);
+        if named <= team || !models.contains(&model) {
+            models.push(model);
         }
     }
-    if named <= team {
-        return Ok(request.models.iter().cycle().take(team).collect());
+    if models.len() <= team {
+        return Ok(models.iter().copied().cycle().take(team).collect());
     }
-    if distinct.len() <= team {
-        return Ok(distinct.iter().copied().cycle().take(team).collect());
-    }
-    let names: Vec<String> = distinct.iter().map(|model| agent_name(model)).collect();
+    let names: Vec<String> = models.iter().map(|model| agent_name(model)).collect();
     let picked = pick(&names, standings, team, options.explore, request.seed);
-    Ok(picked.into_iter().filter_map(|(place, _)| distinct.get(place).copied()).collect())
+    Ok(picked.into_iter().filter_map(|(place, _)| models.get(place).copied()).collect())
 }
 
 /// Picks `team` of a longer list of names and returns them in the order of the list: the best by rating and calibration (of

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{ArenaLog, HeldProposal};
 use super::replies::ProposalQuote;
-use super::verdict::ArenaAgreement;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
 use crate::quotes::is_same_text;
@@ -122,8 +121,8 @@ pub(super) fn examine(
     let holders: Vec<(usize, &HeldProposal)> =
         group.iter().filter_map(|place| Some((*place, stage.held_by(*place)?))).collect();
     let mut no_reasons = WeakShare::default();
-    for (voter, ballot) in vote.into_iter().flat_map(|vote| vote.ballots_for(group)) {
-        no_reasons.count(ballot.reason.is_empty(), log.label(voter), "(no reason)");
+    for ballot in vote.into_iter().flat_map(|vote| vote.ballots_for(group)) {
+        no_reasons.count(ballot.reason.is_empty(), &ballot.label, "(no reason)");
     }
     let options = &log.options;
     let signals = vec![
@@ -138,10 +137,10 @@ pub(super) fn examine(
 
 /// The claims of an agent, each with its evidence. Without any, its position is its claim.
 fn claims(held: &HeldProposal) -> Vec<(&str, &str)> {
-    let made = held.said.claims.iter().map(|made| (made.claim.trim(), made.evidence.trim()));
+    let made = held.said.now.claims.iter().map(|made| (made.claim.trim(), made.evidence.trim()));
     let made: Vec<(&str, &str)> =
         made.filter(|(claim, evidence)| !claim.is_empty() || !evidence.is_empty()).collect();
-    if made.is_empty() { vec![(held.said.position.trim(), "")] } else { made }
+    if made.is_empty() { vec![(held.said.now.position.as_str(), "")] } else { made }
 }
 
 fn uncited(log: &ArenaLog<'_>, holders: &[(usize, &HeldProposal)]) -> WeakShare {
@@ -196,18 +195,24 @@ pub(super) enum ChallengeResult {
     Unknown,
 }
 
+/// An agreement that the trickster looked at.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct ArenaAgreement {
+    pub(super) round: u32,
+    pub(super) hollow: bool,
+    pub(super) agents: Vec<String>,
+    pub(super) challenged: bool,
+    pub(super) came_to: Option<ChallengeResult>,
+    pub(super) met: Option<bool>,
+    pub(super) signals: Vec<WeaknessSignal>,
+    /// The signals after the challenge.
+    pub(super) after: Option<Vec<WeaknessSignal>>,
+}
+
 impl ArenaAgreement {
     fn new(log: &ArenaLog<'_>, round: u32, agents: &[usize], found: TricksterFinding) -> Self {
-        Self {
-            round,
-            hollow: found.hollow,
-            agents: log.labels(agents),
-            challenged: false,
-            came_to: None,
-            met: None,
-            signals: found.signals,
-            after: None,
-        }
+        let TricksterFinding { hollow, signals } = found;
+        Self { round, hollow, agents: log.labels(agents), signals, ..Self::default() }
     }
 
     /// Adds what the agents answered to the challenge.

@@ -1,17 +1,21 @@
 //! The verdict: arena's own document in the outcome. It has the decision, and what each agent said.
+//!
+//! The report reads the decision from it, and what was said from the log.
 
 use agon_core::PhaseTurn;
 use agon_core::lesson::RATING_INITIAL;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::context::ContextItem;
 use super::convergence::ConvergenceCheck;
-use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
-use super::replies::{CritiqueAnswer, CritiqueVerdict, ProposalClaim};
+use super::log::{
+    ArenaAgent, ArenaCritique, ArenaLog, CritiqueStep, HeldProposal, JudgeRound, ProposalStage,
+};
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
-use super::trickster::{self, ChallengeResult, WeaknessSignal};
-use super::voting::{self, ABSTAIN, JudgeResult, ProposalScore, RatedSeat, VoteRound};
+use super::trickster::{self, ArenaAgreement};
+use super::voting::{self, ArenaBallot, ArenaTally, JudgeResult, ProposalScore, RatedSeat, VoteRound};
 use super::{ArenaPhase, ConsensusRule, DecidedBy, closing};
 use crate::quotes::is_same_text;
 
@@ -47,12 +51,12 @@ pub(super) struct ArenaVerdict {
     pub(super) context: Vec<ArenaContext>,
     pub(super) team: Vec<ArenaTeamMember>,
     /// The final proposals, in label order.
-    pub(super) proposals: Vec<ArenaProposal>,
-    pub(super) critiques: Vec<ArenaCritiqueEntry>,
+    pub(super) proposals: Vec<Value>,
+    pub(super) critiques: Vec<Value>,
     /// The ids of the critiques of the winning proposal that no critic has called resolved.
     pub(super) unresolved: Vec<String>,
     /// Every phase: who answered, and what it came to.
-    pub(super) rounds: Vec<ArenaRound>,
+    pub(super) rounds: Vec<Value>,
 }
 
 /// What the last vote came to.
@@ -69,50 +73,8 @@ pub(super) struct ArenaConsensus {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaBallot {
-    pub(super) seat: String,
-    pub(super) label: String,
-    /// A label, or `abstain`.
-    pub(super) choice: String,
-    /// The choice and all proposals that the last sorting calls the same.
-    pub(super) group: Option<Vec<String>>,
-    pub(super) confidence: f64,
-    pub(super) reason: String,
-    /// Whether the voter chose its own proposal.
-    pub(super) own: bool,
-}
-
-/// The votes of one group of proposals that say the same.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaTally {
-    pub(super) labels: Vec<String>,
-    pub(super) votes: usize,
-    pub(super) share: Option<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct LabelledScore {
-    pub(super) label: String,
-    pub(super) score: f64,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ArenaTrickster {
     pub(super) checks: Vec<ArenaAgreement>,
-}
-
-/// An agreement that the trickster looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaAgreement {
-    pub(super) round: u32,
-    pub(super) hollow: bool,
-    pub(super) agents: Vec<String>,
-    pub(super) challenged: bool,
-    pub(super) came_to: Option<ChallengeResult>,
-    pub(super) met: Option<bool>,
-    pub(super) signals: Vec<WeaknessSignal>,
-    /// The signals after the challenge.
-    pub(super) after: Option<Vec<WeaknessSignal>>,
 }
 
 /// What the observer found in one argument.
@@ -142,96 +104,6 @@ pub(super) struct ArenaTeamMember {
     pub(super) why: SeatingReason,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaProposal {
-    pub(super) label: String,
-    pub(super) seat: String,
-    pub(super) position: String,
-    pub(super) proposal: String,
-    pub(super) claims: Vec<ProposalClaim>,
-    pub(super) confidence: f64,
-    pub(super) round: u32,
-    /// Whether its author was absent in the last stage.
-    pub(super) carried: bool,
-    pub(super) addressed: Vec<CritiqueAnswer>,
-    pub(super) conflicts_with: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaCritiqueEntry {
-    pub(super) id: String,
-    pub(super) round: u32,
-    /// A label, or `judge`.
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) severity: Option<f64>,
-    pub(super) issues: Vec<String>,
-    pub(super) suggestions: Vec<String>,
-    /// The last answer to it, and its round.
-    pub(super) addressed: Option<String>,
-    #[serde(default)]
-    pub(super) addressed_round: Option<u32>,
-    /// What its author said last of the revisions; null if it never did, which counts as unresolved.
-    pub(super) verdict: Option<CritiqueVerdict>,
-    /// The round of the proposal that this was said of.
-    #[serde(default)]
-    pub(super) judged_round: Option<u32>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaRound {
-    pub(super) round: u32,
-    pub(super) phase: ArenaPhase,
-    /// Labels, or seats that have none; `A on B` for a critique.
-    pub(super) present: Vec<String>,
-    pub(super) absent: Vec<String>,
-    #[serde(flatten)]
-    pub(super) result: ArenaRoundResult,
-}
-
-/// What a phase came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum ArenaRoundResult {
-    Proposals {
-        positions: Vec<StagePosition>,
-    },
-    Comparison {
-        #[serde(deserialize_with = "present_or_null")]
-        agreement_min: Option<f64>,
-        converged: bool,
-    },
-    Vote {
-        votes: Vec<ArenaBallot>,
-        tally: Vec<ArenaTally>,
-        reached: bool,
-        #[serde(default)]
-        hollow: bool,
-    },
-    Judgement {
-        #[serde(deserialize_with = "present_or_null")]
-        judge_top: Option<String>,
-        margin: Option<f64>,
-        scores: Option<Vec<LabelledScore>>,
-    },
-    /// Of context and critiques there is nothing to add.
-    Nothing {},
-}
-
-/// Reads an option whose key must be there, which tells the variants of an untagged enum apart.
-fn present_or_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> Result<Option<T>, D::Error> {
-    Option::deserialize(input)
-}
-
-/// What an agent proposed after a stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct StagePosition {
-    pub(super) label: String,
-    pub(super) position: String,
-    pub(super) confidence: f64,
-    pub(super) carried: bool,
-}
-
 impl ArenaVerdict {
     /// The verdict of a log.
     pub(super) fn of(log: &ArenaLog<'_>) -> Self {
@@ -241,12 +113,12 @@ impl ArenaVerdict {
         Self {
             winner: winner.as_ref().map(|winner| log.label(winner.place).to_owned()),
             winner_seat: winner.as_ref().and_then(|winner| log.seat_id(winner.place)),
-            answer: held.map(|held| held.said.proposal.trim().to_owned()),
-            position: held.map(|held| held.said.position.trim().to_owned()),
+            answer: held.map(|held| held.said.now.proposal.clone()),
+            position: held.map(|held| held.said.now.position.clone()),
             decided_by: winner.as_ref().map(|winner| winner.by),
             consensus: consensus(log),
-            votes: vote.map_or(Vec::new(), |vote| ballots(log, vote)),
-            tally: vote.map_or(Vec::new(), |vote| tally(log, vote)),
+            votes: vote.map_or(Vec::new(), |vote| vote.in_seat_order(log)),
+            tally: vote.map_or(Vec::new(), |vote| vote.tally(log)),
             judge: closing::final_judgement(log).cloned(),
             convergence: log.checks.clone(),
             convergence_threshold: log.options.convergence_threshold,
@@ -258,12 +130,12 @@ impl ArenaVerdict {
             rhetoric: log.options.observer.then(|| rhetoric(log)),
             context: context(log),
             team: team(log),
-            proposals: proposals(log),
+            proposals: log.stages.last().map_or(Vec::new(), |stage| each_held(log, stage, proposal_entry)),
             critiques: log.critiques.iter().map(|critique| critique_entry(log, critique)).collect(),
             unresolved: winner.map_or(Vec::new(), |winner| {
                 log.unresolved(winner.place).iter().map(|critique| critique.id.clone()).collect()
             }),
-            rounds: rounds(log),
+            rounds: phase_results(log).iter().map(|phase| round_entry(log, phase)).collect(),
         }
     }
 }
@@ -274,33 +146,11 @@ fn consensus(log: &ArenaLog<'_>) -> ArenaConsensus {
     ArenaConsensus {
         kind: log.options.consensus,
         reached: vote.is_some_and(|vote| vote.winning().is_some()),
-        share: counted.and_then(|vote| vote.share(vote.tally().first()?.0)),
+        share: counted.and_then(|vote| vote.tally(log).first()?.share),
         cast: vote.map_or(0, VoteRound::cast),
         agents: log.agents.len(),
         hollow: vote.is_some_and(|vote| vote.hollow),
     }
-}
-
-/// The ballots of a vote, in seat order.
-pub(super) fn ballots(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaBallot> {
-    let given = log.in_seat_order().into_iter().filter_map(|place| {
-        let (agent, ballot) = (log.agents.get(place)?, vote.ballot(place)?);
-        Some(ArenaBallot {
-            seat: agent.seat.id.clone(),
-            label: agent.label.clone(),
-            choice: ballot.choice.map_or(ABSTAIN, |choice| log.label(choice)).to_owned(),
-            group: ballot.choice.map(|choice| log.labels(vote.group(choice))),
-            confidence: ballot.confidence,
-            reason: ballot.reason.clone(),
-            own: ballot.choice == Some(place),
-        })
-    });
-    given.collect()
-}
-
-pub(super) fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
-    let group = |(group, votes)| ArenaTally { labels: log.labels(group), votes, share: vote.share(group) };
-    vote.tally().into_iter().map(group).collect()
 }
 
 /// What the observer finds in every argument, round by round. An agent that says the same again in a later round is reported once.
@@ -329,7 +179,7 @@ fn arguments<'l>(log: &'l ArenaLog<'_>) -> Vec<(u32, ArenaPhase, &'l str, String
         let new = (0..log.agents.len()).filter(|place| log.is_new(at, *place));
         arguments.extend(new.filter_map(|place| {
             let said = &stage.held_by(place)?.said;
-            let text = [said.position.trim(), said.proposal.trim()].join("\n");
+            let text = [said.now.position.as_str(), said.now.proposal.as_str()].join("\n");
             Some((stage.round, stage.phase, log.label(place), text))
         }));
     }
@@ -339,10 +189,10 @@ fn arguments<'l>(log: &'l ArenaLog<'_>) -> Vec<(u32, ArenaPhase, &'l str, String
         (critique.round, phase, critique.author(log), critique.issues.join("\n"))
     }));
     for vote in &log.votes {
-        let given = vote.ballots.iter().zip(&log.agents);
-        arguments.extend(given.filter_map(|(ballot, agent)| {
-            Some((vote.round, ArenaPhase::Vote, agent.label.as_str(), ballot.as_ref()?.reason.clone()))
-        }));
+        let given = vote.ballots.iter();
+        arguments.extend(
+            given.map(|ballot| (vote.round, ArenaPhase::Vote, ballot.label.as_str(), ballot.reason.clone())),
+        );
     }
     arguments.sort_by_key(|(round, ..)| *round);
     arguments
@@ -371,105 +221,132 @@ fn team(log: &ArenaLog<'_>) -> Vec<ArenaTeamMember> {
     seats.map(member).collect()
 }
 
-fn proposals(log: &ArenaLog<'_>) -> Vec<ArenaProposal> {
-    let held = log.held().iter().zip(&log.agents);
-    held.filter_map(|(held, agent)| {
-        let held = held.as_ref()?;
-        Some(ArenaProposal {
-            label: agent.label.clone(),
-            seat: agent.seat.id.clone(),
-            position: held.said.position.trim().to_owned(),
-            proposal: held.said.proposal.trim().to_owned(),
-            claims: held.said.claims.clone(),
-            confidence: held.said.confidence,
-            round: held.round,
-            carried: held.carried,
-            addressed: held.said.addressed.clone(),
-            conflicts_with: log.labels(&held.conflicts),
-        })
+/// What is said of each proposal of a stage, in label order.
+fn each_held(
+    log: &ArenaLog<'_>,
+    stage: &ProposalStage,
+    entry: impl Fn(&ArenaLog<'_>, &ArenaAgent<'_>, &HeldProposal) -> Value,
+) -> Vec<Value> {
+    let held = stage.held.iter().zip(&log.agents);
+    held.filter_map(|(held, agent)| Some(entry(log, agent, held.as_ref()?))).collect()
+}
+
+fn proposal_entry(log: &ArenaLog<'_>, agent: &ArenaAgent<'_>, held: &HeldProposal) -> Value {
+    json!({
+        "label": agent.label,
+        "seat": agent.seat.id,
+        "position": held.said.now.position.as_str(),
+        "proposal": held.said.now.proposal.as_str(),
+        "claims": held.said.now.claims,
+        "confidence": held.said.now.confidence,
+        "round": held.round,
+        // Whether its author was absent in the last stage.
+        "carried": held.carried,
+        "addressed": held.said.addressed,
+        "conflicts_with": log.labels(&held.conflicts),
     })
-    .collect()
 }
 
-fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritiqueEntry {
-    let answer = critique.last_step(log, false);
-    ArenaCritiqueEntry {
-        id: critique.id.clone(),
-        round: critique.round,
-        from: critique.author(log).to_owned(),
-        to: log.label(critique.to).to_owned(),
-        severity: critique.severity,
-        issues: critique.issues.clone(),
-        suggestions: critique.suggestions.clone(),
-        addressed: answer.map(|step| step.text.to_owned()),
-        addressed_round: answer.map(|step| step.round),
-        verdict: critique.verdict().cloned(),
-        judged_round: critique.last_step(log, true).map(|step| step.round),
-    }
+fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> Value {
+    let (answer, verdict) = (critique.answer(), critique.verdict());
+    json!({
+        "id": critique.id,
+        "round": critique.round,
+        "from": critique.author(log),
+        "to": log.label(critique.to),
+        "severity": critique.severity,
+        "issues": critique.issues,
+        "suggestions": critique.suggestions,
+        // The last answer to it, and its round.
+        "addressed": answer.map(CritiqueStep::text),
+        "addressed_round": answer.map(|step| step.round),
+        // What its author said last of the revisions; null if it never did, which counts as unresolved.
+        "verdict": verdict
+            .map(|step| json!({"critique_id": critique.id, "why": step.said, "status": step.status})),
+        // The round of the proposal that this was said of.
+        "judged_round": verdict.map(|step| step.round),
+    })
 }
 
-fn rounds(log: &ArenaLog<'_>) -> Vec<ArenaRound> {
+/// What a phase came to.
+pub(super) enum PhaseResult<'l> {
+    Proposals(&'l ProposalStage),
+    Comparison(&'l ConvergenceCheck),
+    Vote(&'l VoteRound),
+    Judgement(&'l JudgeRound),
+    /// Of context and critiques there is nothing to add, nor of a comparison before the clerk has answered.
+    Nothing,
+}
+
+/// Every phase with what it came to.
+pub(super) fn phase_results<'l>(log: &'l ArenaLog<'_>) -> Vec<(&'l PhaseTurn, ArenaPhase, PhaseResult<'l>)> {
     let (mut stages, mut checks, mut votes, mut judgements) =
         (log.stages.iter(), log.checks.iter(), log.votes.iter(), log.judgements.iter());
-    let mut rounds = Vec::new();
-    for turn in &log.debate.turns {
-        let Some(phase) = ArenaPhase::parse(&turn.phase.name) else { continue };
-        let result = match phase {
-            ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
-                stages.next().map(|stage| ArenaRoundResult::Proposals { positions: positions(log, stage) })
-            }
-            ArenaPhase::Compare => checks.next().map(|check| ArenaRoundResult::Comparison {
-                agreement_min: check.agreement_min,
-                converged: check.converged,
-            }),
-            ArenaPhase::Vote => votes.next().map(|vote| ArenaRoundResult::Vote {
-                votes: ballots(log, vote),
-                tally: tally(log, vote),
-                reached: vote.winning().is_some(),
-                hollow: vote.hollow,
-            }),
-            ArenaPhase::Judge => judgements.next().map(|judgement| judge_round(judgement)),
-            ArenaPhase::Context | ArenaPhase::Critique => None,
-        };
-        let (present, absent) = attendance(log, turn);
-        let result = result.unwrap_or(ArenaRoundResult::Nothing {});
-        rounds.push(ArenaRound { round: turn.phase.round, phase, present, absent, result });
-    }
-    rounds
+    let mut result = |phase: ArenaPhase| match phase {
+        ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
+            stages.next().map(PhaseResult::Proposals)
+        }
+        ArenaPhase::Compare => checks.next().map(PhaseResult::Comparison),
+        ArenaPhase::Vote => votes.next().map(PhaseResult::Vote),
+        ArenaPhase::Judge => judgements.next().map(PhaseResult::Judgement),
+        ArenaPhase::Context | ArenaPhase::Critique => None,
+    };
+    let phases =
+        log.debate.turns.iter().filter_map(|turn| Some((turn, ArenaPhase::parse(&turn.phase.name)?)));
+    phases.map(|(turn, phase)| (turn, phase, result(phase).unwrap_or(PhaseResult::Nothing))).collect()
 }
 
-/// Who answered in a phase, and who did not.
-fn attendance(log: &ArenaLog<'_>, turn: &PhaseTurn) -> (Vec<String>, Vec<String>) {
-    let (mut present, mut absent) = (Vec::new(), Vec::new());
-    for (ask, reply) in turn.settled() {
+fn round_entry(
+    log: &ArenaLog<'_>,
+    (turn, phase, result): &(&PhaseTurn, ArenaPhase, PhaseResult<'_>),
+) -> Value {
+    let [present, absent] = [true, false].map(|is_present| attendance(log, turn, is_present, str::to_owned));
+    let mut entry = json!({"round": turn.phase.round, "phase": phase, "present": present, "absent": absent});
+    let came_to = match result {
+        PhaseResult::Proposals(stage) => json!({"positions": each_held(log, stage, stage_position)}),
+        PhaseResult::Comparison(check) => {
+            json!({"agreement_min": check.agreement_min, "converged": check.converged})
+        }
+        PhaseResult::Vote(vote) => json!({
+            "votes": vote.in_seat_order(log),
+            "tally": vote.tally(log),
+            "reached": vote.winning().is_some(),
+            "hollow": vote.hollow,
+        }),
+        PhaseResult::Judgement(judgement) => {
+            let result = judgement.result.as_ref();
+            let score = |one: &ProposalScore| json!({"label": one.label, "score": one.score});
+            json!({
+                "judge_top": result.map(|result| &result.top),
+                "margin": result.map(|result| result.margin),
+                "scores": result.map(|result| result.scores.iter().map(score).collect::<Vec<_>>()),
+            })
+        }
+        PhaseResult::Nothing => Value::Null,
+    };
+    if let (Value::Object(entry), Value::Object(came_to)) = (&mut entry, came_to) {
+        entry.extend(came_to);
+    }
+    entry
+}
+
+fn stage_position(_: &ArenaLog<'_>, agent: &ArenaAgent<'_>, held: &HeldProposal) -> Value {
+    let (position, confidence) = (held.said.now.position.as_str(), held.said.now.confidence);
+    json!({"label": agent.label, "position": position, "confidence": confidence, "carried": held.carried})
+}
+
+/// Who answered in a phase, or who did not, by the names of their labels, or of their seats if they have none; `A on B` for a critique.
+pub(super) fn attendance(
+    log: &ArenaLog<'_>,
+    turn: &PhaseTurn,
+    is_present: bool,
+    name: impl Fn(&str) -> String,
+) -> Vec<String> {
+    let wanted = turn.settled().filter(|(_, reply)| reply.text().is_some() == is_present);
+    let named = wanted.map(|(ask, _)| {
         let agent = log.agents.iter().find(|agent| agent.seat.id == ask.seat);
-        let who = agent.map_or(ask.seat.as_str(), |agent| agent.label.as_str());
-        let name = ask.about.as_ref().map_or(who.to_owned(), |about| format!("{who} on {about}"));
-        if reply.text().is_some() { present.push(name) } else { absent.push(name) }
-    }
-    (present, absent)
-}
-
-fn positions(log: &ArenaLog<'_>, stage: &ProposalStage) -> Vec<StagePosition> {
-    let held = stage.held.iter().zip(&log.agents);
-    held.filter_map(|(held, agent)| {
-        let held = held.as_ref()?;
-        Some(StagePosition {
-            label: agent.label.clone(),
-            position: held.said.position.trim().to_owned(),
-            confidence: held.said.confidence,
-            carried: held.carried,
-        })
-    })
-    .collect()
-}
-
-fn judge_round(judgement: &JudgeRound) -> ArenaRoundResult {
-    let result = judgement.result.as_ref();
-    let score = |scored: &ProposalScore| LabelledScore { label: scored.label.clone(), score: scored.score };
-    ArenaRoundResult::Judgement {
-        judge_top: result.and_then(|result| result.top.clone()),
-        margin: result.map(|result| result.margin),
-        scores: result.map(|result| result.scores.iter().map(score).collect()),
-    }
+        let who = name(agent.map_or(ask.seat.as_str(), |agent| agent.label.as_str()));
+        ask.about.as_ref().map_or(who.clone(), |about| format!("{who} on {}", name(about)))
+    });
+    named.collect()
 }

@@ -1,23 +1,35 @@
-//! All that a reader may want to know of an arena: headline, ballots, dissent, the seed's mechanisms as checks over the log, and what can
-//! be cited by an id. Who held what is in [`positions`](super::positions), the outline in [`report`](super::report).
+//! All that a reader may want to know of an arena but the report, which is in [`report`](super::report): headline, ballots, dissent, the
+//! seed's mechanisms as checks over the log, what can be cited by an id, and who held what.
+//!
+//! Who held what: what each agent proposed after each round, and what each vote was for. The two are kept apart, also in an extended
+//! round, which has both. Who abstains holds nothing in a vote.
+//!
+//! A position is what an agent states in one sentence. It stays the same position while the sentence does, however later sortings relate
+//! it to others. An agent with a new sentence takes the position of a proposal that is the same as its own, else the one that had this
+//! sentence before, else a new one.
+
+use std::collections::BTreeMap;
 
 use agon_core::view::{ending_sentence, holder_name, minority_items};
-use agon_core::wording::{counted, number_word};
+use agon_core::wording::{clauses, counted, number_word};
 use agon_core::{
-    Ballot, CitableText, Corrupt, DebateView, Fate, Headline, Outcome, PhaseTurn, PositionFate, QualityCheck,
-    ReportItem, SeatVote, Termination,
+    Ballot, CitableText, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome,
+    PhaseTurn, PositionChange, PositionFate, PositionHistory, QualityCheck, ReportItem, RoundPositions,
+    SeatPosition, SeatVote, Termination,
 };
 use serde::Deserialize;
 
 use super::closing::{self, ArenaDissent};
 use super::convergence::ComparedPair;
 use super::log::{ArenaLog, agent_name};
-use super::positions::position_history;
+use super::replies::PairRelation;
 use super::report::ArenaReport;
-use super::verdict::{ArenaBallot, ArenaVerdict};
-use super::voting::{self, VoteRound};
+use super::verdict::ArenaVerdict;
+use super::voting::{self, ArenaBallot, VoteRound};
 use super::{ArenaPhase, LAST_REVISION, context};
 use crate::clerk::CLERK;
+use crate::quotes::{is_same_text, quoted_words};
+use crate::tools::SourceCitation;
 
 pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
     let outcome = log.debate.outcome.as_ref();
@@ -74,7 +86,7 @@ fn first_positions(log: &ArenaLog<'_>) -> Vec<Ballot> {
     let places = log.in_seat_order().into_iter();
     places
         .filter_map(|place| {
-            let answer = first.held_by(place)?.said.position.trim().to_owned();
+            let answer = first.held_by(place)?.said.now.position.clone();
             Some(Ballot { seat: log.seat_id(place)?, answer, stands_alone: false })
         })
         .collect()
@@ -277,4 +289,268 @@ impl ArenaLog<'_> {
             })
             .collect()
     }
+}
+
+/// Who held what: the proposals after each round in which any was made, and what each vote was for.
+pub(super) fn position_history(log: &ArenaLog<'_>) -> PositionHistory {
+    let table = PositionTable::of(log);
+    let stages = log.stages.iter().enumerate();
+    let stages = stages.filter(|(at, _)| (0..log.agents.len()).any(|place| log.is_new(*at, place)));
+    let votes = log.votes.iter().enumerate().filter(|(_, vote)| !vote.ballots.is_empty());
+    let mut phases: Vec<(u32, Option<usize>)> = stages.map(|(_, stage)| (stage.round, None)).collect();
+    phases.extend(votes.map(|(at, vote)| (vote.round, Some(at))));
+    phases.sort_unstable();
+    phases.dedup();
+    let rounds = phases.into_iter().map(|(round, vote)| {
+        let stands = log.in_seat_order().into_iter().filter_map(|place| match vote {
+            Some(vote) => table.voted(log, place, vote),
+            None => table.proposed(log, place, round),
+        });
+        let mut held =
+            RoundPositions { round, stands: stands.collect(), ballots: vote.is_some(), ruling: None };
+        // What a vote decided stands until the next one, whatever is held in between.
+        held.ruling = match vote.or_else(|| log.votes.iter().rposition(|vote| vote.round < round)) {
+            Some(vote) => table.decided(log, vote),
+            None => held.plurality().map(str::to_owned),
+        };
+        held
+    });
+    let rounds = rounds.collect();
+    let last = log.votes.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
+    let decided = last.and_then(|vote| table.decided(log, vote));
+    let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
+    PositionHistory { are_texts: true, rounds, decided, marks: judge_marks(log), near: None }
+}
+
+/// The position of an agent after a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct NumberedPosition {
+    number: usize,
+    /// Whether it is not known how it relates to the others of the stage.
+    is_unsorted: bool,
+}
+
+/// The positions of a debate, by stage and place, and their names.
+struct PositionTable {
+    stages: Vec<BTreeMap<usize, NumberedPosition>>,
+    names: Vec<String>,
+}
+
+impl PositionTable {
+    fn of(log: &ArenaLog<'_>) -> Self {
+        let (mut stages, mut count) = (Vec::<BTreeMap<usize, NumberedPosition>>::new(), 0);
+        for at in 0..log.stages.len() {
+            let kept = |place: &usize| {
+                let before = at.checked_sub(1)?;
+                let is_kept = is_same_text(sentence(log, before, *place), sentence(log, at, *place));
+                stages.get(before)?.get(place).copied().filter(|_| is_kept)
+            };
+            let groups = log.same_groups(at);
+            let mut now: BTreeMap<usize, NumberedPosition> =
+                log.proposers().iter().filter_map(|place| Some((*place, kept(place)?))).collect();
+            for group in &groups {
+                let is_held = |number: usize| now.values().any(|held| held.number == number);
+                let joined = group.iter().find_map(|place| Some(now.get(place)?.number));
+                let joined = joined.or_else(|| {
+                    let again = number_of_sentence(log, &stages, sentence(log, at, *group.first()?));
+                    again.filter(|number| !is_held(*number))
+                });
+                let number = joined.unwrap_or(count);
+                count = count.max(number + 1);
+                let is_unsorted =
+                    groups.iter().any(|other| other != group && !is_apart(log, at, group, other));
+                for place in group {
+                    let new = NumberedPosition { number, is_unsorted: true };
+                    let held = now.entry(*place).or_insert(new);
+                    // Whose sentence stays keeps its position. If the sorting now counts it as another, nothing is known.
+                    held.is_unsorted = (held.is_unsorted && is_unsorted) || held.number != number;
+                }
+            }
+            stages.push(now);
+        }
+        Self { names: position_names(log, &stages, count), stages }
+    }
+
+    fn name(&self, stage: usize, place: usize) -> Option<&String> {
+        self.names.get(self.stages.get(stage)?.get(&place)?.number)
+    }
+
+    /// The position that an agent's own proposal states after a round.
+    fn proposed(&self, log: &ArenaLog<'_>, place: usize, round: u32) -> Option<SeatPosition> {
+        let stage = log.stages.iter().rposition(|stage| stage.round <= round)?;
+        let said = &log.stages.get(stage)?.held_by(place)?.said;
+        let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
+        let is_revised = stages.any(|(at, _)| log.is_revised(at, place));
+        Some(SeatPosition {
+            words: Some(said.now.position.clone()),
+            is_unsorted: self.stages.get(stage)?.get(&place)?.is_unsorted,
+            confidence: Some(said.now.confidence),
+            change: is_revised.then(|| revision_change(log, place, round)),
+            ..seat_position(log, place, self.name(stage, place)?)?
+        })
+    }
+
+    /// The position that an agent votes for; `None` if it abstains or is absent. It is a change if it is not the agent's own, or if the
+    /// agent voted for another proposal the last time. If it is the agent's own position, the words are its own, too.
+    fn voted(&self, log: &ArenaLog<'_>, place: usize, vote: usize) -> Option<SeatPosition> {
+        let earlier = log.votes.get(..vote)?.iter().rev();
+        let last = earlier.filter_map(|vote| vote.ballot(place)?.chosen).next().unwrap_or(place);
+        let name = |place: usize| self.voted_name(log, vote, place);
+        let vote = log.votes.get(vote)?;
+        let ballot = vote.ballot(place)?;
+        let position = name(ballot.chosen?)?;
+        let is_own = name(place) == Some(position);
+        let is_moved = name(last).is_some_and(|last| last != position);
+        Some(SeatPosition {
+            words: is_own.then(|| sentence(log, vote.stage, place).to_owned()),
+            confidence: Some(ballot.confidence),
+            change: is_moved.then(|| vote_change(log, place, vote, ballot)),
+            ..seat_position(log, place, position)?
+        })
+    }
+
+    /// What a vote counts a proposal as: the position of the one that stands for all that are the same.
+    fn voted_name(&self, log: &ArenaLog<'_>, vote: usize, place: usize) -> Option<&String> {
+        let judged = log.judgements.get(vote).and_then(|judgement| judgement.result.as_ref());
+        let vote = log.votes.get(vote)?;
+        self.name(vote.stage, vote.best_of(log, vote.group(place), judged)?)
+    }
+
+    /// The position that a vote decided for, by arena's own rule.
+    fn decided(&self, log: &ArenaLog<'_>, vote: usize) -> Option<String> {
+        let winner = closing::winner_after(log, vote)?;
+        self.voted_name(log, vote, winner.place).cloned()
+    }
+}
+
+/// An agent's position in one sentence, after a stage.
+fn sentence<'l>(log: &'l ArenaLog<'_>, stage: usize, place: usize) -> &'l str {
+    let held = log.stages.get(stage).and_then(|stage| stage.held_by(place));
+    held.map_or("", |held| held.said.now.position.as_str())
+}
+
+/// The position that had this sentence in an earlier stage.
+fn number_of_sentence(
+    log: &ArenaLog<'_>,
+    stages: &[BTreeMap<usize, NumberedPosition>],
+    wanted: &str,
+) -> Option<usize> {
+    let mut held = stages.iter().enumerate().flat_map(|(at, held)| held.iter().map(move |one| (at, one)));
+    let found = held.find(|(at, (place, _))| is_same_text(sentence(log, *at, **place), wanted));
+    found.map(|(_, (_, held))| held.number)
+}
+
+/// Whether it is known that no proposal of one group is the same as one of the other.
+fn is_apart(log: &ArenaLog<'_>, stage: usize, group: &[usize], other: &[usize]) -> bool {
+    let mut pairs = group.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
+    pairs.all(|(a, b)| log.relation(stage, a, b).is_some_and(|relation| relation != PairRelation::Same))
+}
+
+/// The name of each position: its sentence. If its holders put it differently, the last sentence of each with its author.
+fn position_names(
+    log: &ArenaLog<'_>,
+    stages: &[BTreeMap<usize, NumberedPosition>],
+    count: usize,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for number in 0..count {
+        let mut last: BTreeMap<usize, &str> = BTreeMap::new();
+        for (at, held) in stages.iter().enumerate() {
+            let holders = held.iter().filter(|(_, held)| held.number == number);
+            last.extend(holders.map(|(place, _)| (*place, sentence(log, at, *place))));
+        }
+        let first = last.values().next().copied().unwrap_or_default();
+        let is_one = last.values().all(|other| is_same_text(first, other)) && !first.is_empty();
+        let is_new = !names.iter().any(|name| is_same_text(name, first));
+        let labelled = last.iter().map(|(place, said)| format!("{}: {said}", log.name(*place)));
+        names.push(match is_one && is_new {
+            true => first.to_owned(),
+            false => clauses(&labelled.collect::<Vec<_>>()),
+        });
+    }
+    names
+}
+
+fn seat_position(log: &ArenaLog<'_>, place: usize, position: &str) -> Option<SeatPosition> {
+    let agent = log.agents.get(place)?;
+    let (seat, label) = (agent.seat.id.clone(), Some(agent.label.clone()));
+    Some(SeatPosition { seat, label, position: position.to_owned(), ..SeatPosition::default() })
+}
+
+/// What a revision cites: the causes that its author declares and that verify. That it answers a critique makes it no cause.
+fn revision_change(log: &ArenaLog<'_>, place: usize, round: u32) -> PositionChange {
+    let held =
+        log.stages.iter().filter(|stage| stage.round == round).filter_map(|stage| stage.held_by(place));
+    let held: Vec<_> = held.filter(|held| held.round == round).collect();
+    let (mut cited, mut sources) = (Vec::new(), Vec::new());
+    for cause in held.iter().flat_map(|held| &held.said.changed_because) {
+        cited.push(log.cited_cause(cause));
+        sources.extend(log.item(&cause.id).map(|item| item.id.clone()));
+    }
+    let mut unverified: Vec<String> = held.iter().flat_map(|held| held.unverified.clone()).collect();
+    unverified.dedup();
+    let change = position_change(cited, sources, held.last().map_or("", |held| &held.said.analysis));
+    PositionChange { unverified, ..change }
+}
+
+/// What a vote cites: the ids in its reason that the agent was shown, and the words of other proposals that it quotes.
+fn vote_change(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &ArenaBallot) -> PositionChange {
+    let (round, reason) = (vote.round, &ballot.reason);
+    let shown = log.ids_shown(place, round);
+    let found = SourceCitation::in_text(&log.quoted, &log.debate.brief, log.items_shown(round), reason);
+    let is_quoted = |id: &String| found.iter().any(|source| source.id == *id);
+    let ids = context::own_ids(reason).into_iter().filter(|id| shown.contains(&id.as_str()));
+    let ids: Vec<String> = ids.filter(|id| !is_quoted(id)).collect();
+    let sources = found.iter().map(|source| source.id.clone()).collect();
+    let cited =
+        ids.into_iter().map(|id| format!("[{id}]")).chain(found.into_iter().map(|source| source.cited));
+    let words = quoted_proposals(log, place, vote, ballot);
+    position_change(cited.chain(words).collect(), sources, reason)
+}
+
+/// The words of other proposals that a vote quotes. A vote has no field for them, so they stand in its analysis or in its reason.
+fn quoted_proposals(log: &ArenaLog<'_>, place: usize, vote: &VoteRound, ballot: &ArenaBallot) -> Vec<String> {
+    // Words of several proposals are those of the choice.
+    let others = ballot.chosen.into_iter().chain(log.proposers()).filter(|other| *other != place);
+    let stage = log.stages.get(vote.stage);
+    let texts = others.filter_map(|other| Some((other, stage?.held_by(other)?.said.now.text())));
+    let texts: Vec<(usize, String)> = texts.collect();
+    let quotes = [&ballot.analysis, &ballot.reason].into_iter().flat_map(|text| quoted_words(text));
+    let cited = quotes.filter_map(|quote| {
+        let (author, _) = texts.iter().find(|(_, text)| log.quoted.is_quoted(quote, text))?;
+        Some(format!("{}: \"{}\"", log.name(*author), quote.trim()))
+    });
+    cited.collect()
+}
+
+fn position_change(mut cited: Vec<String>, sources: Vec<String>, reason: &str) -> PositionChange {
+    cited.sort_unstable();
+    cited.dedup();
+    PositionChange {
+        cited,
+        sources,
+        reason: Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty()),
+        ..PositionChange::default()
+    }
+}
+
+/// What the judge gave each proposal, by label, in each order in which it was asked.
+fn judge_marks(log: &ArenaLog<'_>) -> Vec<JudgeMarks> {
+    let judge = || log.debate.brief.seats_of("judge").next().map_or(String::new(), |seat| seat.id.clone());
+    let sheets = log.judgements.iter().flat_map(|judgement| {
+        let sheets = judgement.result.iter().flat_map(|result| &result.orders);
+        sheets.map(move |sheet| (judgement.round, sheet))
+    });
+    sheets
+        .map(|(round, sheet)| JudgeMarks {
+            judge: judge(),
+            round,
+            order: u32::from(
+                log.judging_orders(round).first().map(|first| log.labels(first)).as_ref()
+                    != Some(&sheet.order),
+            ),
+            scores: sheet.scores.iter().map(|one| (one.label.clone(), one.score)).collect(),
+            ranking: sheet.ranking.clone(),
+        })
+        .collect()
 }

@@ -15,13 +15,33 @@ use super::{ConsensusRule, closing, team, trickster};
 pub(super) const ABSTAIN: &str = "abstain";
 
 /// What one agent voted.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct CastBallot {
-    /// `None` for an abstention.
-    pub(super) choice: Option<usize>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaBallot {
+    pub(super) seat: String,
+    pub(super) label: String,
+    /// A label, or `abstain`.
+    pub(super) choice: String,
+    /// The choice and all proposals that the last sorting calls the same.
+    pub(super) group: Option<Vec<String>>,
     pub(super) confidence: f64,
-    pub(super) analysis: String,
     pub(super) reason: String,
+    /// Whether the voter chose its own proposal.
+    pub(super) own: bool,
+    #[serde(skip)]
+    pub(super) analysis: String,
+    /// The places of the voter and of its choice; no choice is an abstention.
+    #[serde(skip)]
+    voter: usize,
+    #[serde(skip)]
+    pub(super) chosen: Option<usize>,
+}
+
+/// The votes of one group of proposals that say the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaTally {
+    pub(super) labels: Vec<String>,
+    pub(super) votes: usize,
+    pub(super) share: Option<f64>,
 }
 
 /// One vote.
@@ -30,8 +50,8 @@ pub(super) struct VoteRound {
     pub(super) round: u32,
     /// The stage whose proposals were voted on.
     pub(super) stage: usize,
-    /// By place; `None` if the agent was absent.
-    pub(super) ballots: Vec<Option<CastBallot>>,
+    /// In label order.
+    pub(super) ballots: Vec<ArenaBallot>,
     /// The proposals, those that the last sorting calls the same together.
     pub(super) groups: Vec<Vec<usize>>,
     /// Whether the agreement behind the vote is hollow, so that it makes no consensus.
@@ -43,25 +63,32 @@ pub(super) struct VoteRound {
 impl VoteRound {
     pub(super) fn read(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Self, Corrupt> {
         let stage = log.stages.len().saturating_sub(1);
-        let mut ballots = Vec::new();
-        for agent in &log.agents {
-            let said = reply_value(turn, &agent.seat.id).map(VoteReply::deserialize).transpose()?;
-            ballots.push(said.map(|said| CastBallot {
-                choice: log.place(&said.choice),
-                confidence: said.confidence,
-                analysis: said.analysis,
-                reason: said.reason.trim().to_owned(),
-            }));
-        }
         let mut vote = Self {
             round: turn.phase.round,
             stage,
-            ballots,
+            ballots: Vec::new(),
             groups: log.same_groups(stage),
             hollow: false,
             rule: log.options.consensus,
             seated: log.agents.len(),
         };
+        for (voter, agent) in log.agents.iter().enumerate() {
+            let Some(value) = reply_value(turn, &agent.seat.id) else { continue };
+            let said = VoteReply::deserialize(value)?;
+            let chosen = log.place(&said.choice);
+            vote.ballots.push(ArenaBallot {
+                seat: agent.seat.id.clone(),
+                label: agent.label.clone(),
+                choice: chosen.map_or(ABSTAIN, |choice| log.label(choice)).to_owned(),
+                group: chosen.map(|choice| log.labels(vote.group(choice))),
+                confidence: said.confidence,
+                reason: said.reason.trim().to_owned(),
+                own: chosen == Some(voter),
+                analysis: said.analysis,
+                voter,
+                chosen,
+            });
+        }
         vote.hollow = vote.favoured().is_some_and(|group| {
             trickster::examine(log, stage, group, Some(&vote)).is_some_and(|finding| finding.hollow)
         });
@@ -69,22 +96,22 @@ impl VoteRound {
     }
 
     /// An agent's ballot.
-    pub(super) fn ballot(&self, place: usize) -> Option<&CastBallot> {
-        self.ballots.get(place)?.as_ref()
+    pub(super) fn ballot(&self, place: usize) -> Option<&ArenaBallot> {
+        self.ballots.iter().find(|ballot| ballot.voter == place)
+    }
+
+    /// The ballots in seat order.
+    pub(super) fn in_seat_order(&self, log: &ArenaLog<'_>) -> Vec<ArenaBallot> {
+        log.in_seat_order().into_iter().filter_map(|place| self.ballot(place).cloned()).collect()
     }
 
     /// The ballots for a group.
-    pub(super) fn ballots_for<'v>(
-        &'v self,
-        group: &'v [usize],
-    ) -> impl Iterator<Item = (usize, &'v CastBallot)> {
-        let given =
-            self.ballots.iter().enumerate().filter_map(|(voter, ballot)| Some((voter, ballot.as_ref()?)));
-        given.filter(|(_, ballot)| ballot.choice.is_some_and(|choice| group.contains(&choice)))
+    pub(super) fn ballots_for(&self, group: &[usize]) -> impl Iterator<Item = &ArenaBallot> {
+        self.ballots.iter().filter(|ballot| ballot.chosen.is_some_and(|choice| group.contains(&choice)))
     }
 
     fn choices(&self) -> impl Iterator<Item = usize> {
-        self.ballots.iter().flatten().filter_map(|ballot| ballot.choice)
+        self.ballots.iter().filter_map(|ballot| ballot.chosen)
     }
 
     /// How many ballots are for a proposal.
@@ -114,10 +141,13 @@ impl VoteRound {
     }
 
     /// The groups with their votes, the most votes first.
-    pub(super) fn tally(&self) -> Vec<(&[usize], usize)> {
-        let mut tally: Vec<(&[usize], usize)> =
-            self.groups.iter().map(|group| (group.as_slice(), self.votes(group))).collect();
-        tally.sort_by_key(|(_, votes)| std::cmp::Reverse(*votes));
+    pub(super) fn tally(&self, log: &ArenaLog<'_>) -> Vec<ArenaTally> {
+        let group = |group: &Vec<usize>| {
+            let (labels, votes, share) = (log.labels(group), self.votes(group), self.share(group));
+            ArenaTally { labels, votes, share }
+        };
+        let mut tally: Vec<ArenaTally> = self.groups.iter().map(group).collect();
+        tally.sort_by_key(|group| std::cmp::Reverse(group.votes));
         tally
     }
 
@@ -471,7 +501,7 @@ pub(super) fn rating_changes(ratings: &[f64], result: impl Fn(usize, usize) -> f
 /// What a debate means for the rating of one seat's agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RatedSeat {
-    pub(super) seat: Option<String>,
+    pub(super) seat: String,
     pub(super) agent: String,
     pub(super) before: f64,
     /// Seats of one agent share it.
@@ -481,7 +511,7 @@ pub(super) struct RatedSeat {
     pub(super) score: f64,
     #[serde(skip)]
     pub(super) label: String,
-    /// The result against each other rated seat, by label.
+    /// The result against each other rated seat, by its id.
     #[serde(skip)]
     pub(super) against: Vec<(String, f64)>,
 }
@@ -492,9 +522,10 @@ pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
     let is_fair = |judged: &&JudgeResult| log.is_remembered() && !judged.also_proposes;
     let Some(judged) = closing::final_judgement(log).filter(is_fair) else { return Vec::new() };
     let rated = log.in_seat_order().into_iter().filter_map(|place| {
-        let agent = log.sole_speaker(&log.agents.get(place)?.seat.id)?;
+        let seat = log.seat_id(place)?;
+        let agent = log.sole_speaker(&seat)?;
         let before = team::standing(&log.standings, &agent).map_or(RATING_INITIAL, |known| known.rating);
-        let (seat, label) = (log.seat_id(place), log.label(place).to_owned());
+        let label = log.label(place).to_owned();
         let score = judged.score(&label)?;
         Some(RatedSeat { seat, agent, before, after: before, change: 0.0, score, label, against: Vec::new() })
     });
@@ -502,14 +533,15 @@ pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
     if rated.len() < 2 {
         return Vec::new();
     }
-    let labels: Vec<String> = rated.iter().map(|seat| seat.label.clone()).collect();
-    let before: Vec<f64> = rated.iter().map(|seat| seat.before).collect();
+    let all = rated.clone();
+    let before: Vec<f64> = all.iter().map(|seat| seat.before).collect();
     let result = |one: usize, other: usize| {
-        labels.get(one).zip(labels.get(other)).map_or(0.5, |(one, other)| judged.result(one, other))
+        all.get(one).zip(all.get(other)).map_or(0.5, |(one, other)| judged.result(&one.label, &other.label))
     };
     for (seat, change) in rated.iter_mut().zip(rating_changes(&before, result)) {
-        let others = labels.iter().filter(|other| **other != seat.label);
-        seat.against = others.map(|other| (other.clone(), judged.result(&seat.label, other))).collect();
+        let others = all.iter().filter(|other| other.label != seat.label);
+        let against = |other: &RatedSeat| (other.seat.clone(), judged.result(&seat.label, &other.label));
+        seat.against = others.map(against).collect();
         seat.change = change;
     }
     let changes: Vec<(String, f64)> = rated.iter().map(|seat| (seat.agent.clone(), seat.change)).collect();

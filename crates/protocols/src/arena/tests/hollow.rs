@@ -331,3 +331,27 @@ fn the_observer_reports_every_argument_once() {
     let shown = format!("{:?}", Arena.view(&debate).unwrap().outline);
     assert!(shown.contains("English phrases"), "it says which language it knows");
 }
+
+/// Agent-2 is not challenged in the extended round, so that its proposal stands in two stages of that round.
+#[test]
+fn the_observer_reports_who_is_not_challenged_once() {
+    let fallacy = "Everybody knows that this is the only way.";
+    let set = [ON, &[("observer", "true"), ("observer_threshold", "0.3")]].concat();
+    let debate = agreeing(&set, 9, &|ask, phase, round, said| {
+        let is_winner = ask.seat == "agent-1" && phase != "challenge" && round < 10;
+        weaken(if is_winner { "uncited" } else { "sound" }, ask, phase, said);
+        if ask.seat == "agent-2" && phase == "revise" && round == 9 {
+            said["proposal"] = json!(fallacy);
+        }
+    })
+    .run();
+    assert_eq!(debate.turn("challenge", 9).unwrap().asks.len(), 1, "only the winner is challenged");
+    let verdict = &debate.outcome.as_ref().unwrap().verdict;
+    let found = verdict["rhetoric"].as_array().unwrap().iter();
+    let mut names: Vec<&str> =
+        found.filter(|one| one["quote"] == fallacy).map(|one| one["name"].as_str().unwrap()).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert!(count > 0 && names.len() == count, "{}", verdict["rhetoric"]);
+}

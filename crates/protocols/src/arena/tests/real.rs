@@ -134,7 +134,7 @@ fn the_demo_quotes_what_its_agents_propose() {
         for said in seat["revise"].as_array().unwrap() {
             let said: crate::arena::replies::RevisionReply = serde_json::from_value(said.clone()).unwrap();
             let words = quote["quote"].as_str().unwrap();
-            assert!(crate::quotes::is_quote_of(words, &said.text()), "{words}");
+            assert!(crate::quotes::is_quote_of(words, &said.now.text()), "{words}");
         }
     }
 }
