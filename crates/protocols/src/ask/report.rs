@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, holder_name};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outcome, Outline, PositionHistory,
-    Protocol, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
+    Corrupt, Debate, DebateView, DecidedPosition, Headline, Outcome, Outline, PositionHistory, Protocol,
+    ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
 };
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ use crate::deep::Deep;
 use crate::deep::replies::wire_name;
 use crate::deep::verdict::DeepVerdict;
 use crate::panel::Panel;
-use crate::poll::answers::SeatAnswer;
+use crate::poll::answers::{SeatAnswer, ballots};
 use crate::report_sections::{
     answer_section, answer_tone, list_section, table_rows, table_section, why_section,
 };
@@ -30,14 +30,9 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let over = debate.outcome.as_ref();
     let verdict = over.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
     let [deep, panel] = part_views(debate, &firsts, verdict.as_ref())?;
-    let ballots = firsts.all.iter().map(|first| Ballot {
-        seat: first.seat.to_owned(),
-        answer: first.answer().to_owned(),
-        stands_alone: true,
-    });
     let mut view = DebateView {
         positions: position_history(&firsts, deep.as_ref().map(|deep| deep.positions.clone())),
-        ballots: ballots.collect(),
+        ballots: ballots(&firsts.all),
         round_summaries: first_summary(debate, &firsts).into_iter().collect(),
         ..DebateView::default()
     };

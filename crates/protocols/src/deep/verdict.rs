@@ -5,6 +5,7 @@ use agon_core::{
     AbsenceReason, Corrupt, Fate, Outcome, PhaseTurn, PositionFate, RoundPositions, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::evaluation::{self, RankedAnswer};
 use super::log::{Debater, DeepLog, DeepRound, TOLERANCE, is_id};
@@ -30,7 +31,7 @@ pub struct DeepVerdict {
     pub not_settled: Vec<PositionRecord>,
     /// With `--ratify`: what each debater who was asked and not absent says to the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signed: Option<Vec<SignedAnswer>>,
+    pub signed: Option<Vec<Value>>,
     /// What the debate loop passed to Stage 3.
     pub synthesis_input: SynthesisInput,
     /// The rounds in which at least one debater argued.
@@ -59,15 +60,6 @@ pub struct PositionRecord {
     /// Whether the statement is from whoever sorted. If not, it is the position itself, cut where it is long.
     #[serde(skip)]
     pub(super) is_stated: bool,
-}
-
-/// What a debater says to the answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SignedAnswer {
-    /// The label.
-    pub debater: String,
-    pub assent: AnswerAssent,
-    pub statement: String,
 }
 
 /// Who wrote the answer.
@@ -336,8 +328,8 @@ pub(super) fn chair(log: &DeepLog<'_>) -> Option<ChairRecord> {
 fn verdict(log: &DeepLog<'_>, positions: &DebatePositions) -> Result<DeepVerdict, Corrupt> {
     let synthesis = log.synthesis.as_ref();
     let words = log.debaters.iter().zip(&log.ratifications).filter_map(|(debater, word)| {
-        let (word, debater) = (word.as_ref()?, debater.label.clone());
-        Some(SignedAnswer { debater, assent: word.assent, statement: word.statement.clone() })
+        let word = word.as_ref()?;
+        Some(json!({"debater": debater.label, "assent": word.assent, "statement": word.statement}))
     });
     let is_ranked = log.options.mode == DeepMode::Standard;
     Ok(DeepVerdict {
