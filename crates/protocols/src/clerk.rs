@@ -220,13 +220,6 @@ impl<'a> AnswerSheet<'a> {
         Sorting { groups, ..sorting }
     }
 
-    /// The label under which the clerk reads the answer of this place.
-    pub fn clerk_label(&self, place: usize) -> Option<String> {
-        let is_its =
-            |distinct: usize| self.distinct.get(distinct).is_some_and(|places| places.contains(&place));
-        self.shown().into_iter().find(|(distinct, _)| is_its(*distinct)).map(|(_, label)| label)
-    }
-
     fn is_different(&self, one: usize, other: usize) -> bool {
         self.reader.is_same(self.text(one), self.text(other)) == Some(false)
     }

@@ -208,27 +208,25 @@ fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
 
 fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<StepReport> {
     let debate = ladder.debate;
-    let ended = |report: StepReport, outcome: &Outcome| StepReport {
-        termination: Some(outcome.termination),
-        verdict: outcome.verdict.clone(),
-        ..report
-    };
-    let pair =
-        StepReport { verdict: pair_verdict(ladder), ..step(debate, LadderStep::Pair, why_pair(debate)) };
-    let mut steps = vec![pair];
-    if let Some(deep) = &ladder.deep {
-        let report = step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement));
-        steps.push(ended(report, &deep.outcome));
-    }
-    if let Some(panel) = &ladder.panel {
-        let report = step(debate, LadderStep::Panel, ladder.why_panel().unwrap_or_default());
-        steps.push(StepReport { ruling: decision.ruling.clone(), ..ended(report, &panel.outcome) });
-    }
+    let mut steps = vec![StepReport {
+        verdict: pair_verdict(ladder),
+        ..step(debate, LadderStep::Pair, why_pair(debate), None)
+    }];
+    steps.extend(
+        ladder.deep.as_ref().map(|deep| {
+            step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement), Some(&deep.outcome))
+        }),
+    );
+    steps.extend(ladder.panel.as_ref().map(|panel| {
+        let reason = ladder.why_panel().unwrap_or_default();
+        let report = step(debate, LadderStep::Panel, reason, Some(&panel.outcome));
+        StepReport { ruling: decision.ruling.clone(), ..report }
+    }));
     steps
 }
 
-/// What a step cost. What it came to is added.
-fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
+/// What a step cost, and what it came to if it is a debate of its own.
+fn step(debate: &Debate, step: LadderStep, reason: String, ended: Option<&Outcome>) -> StepReport {
     let is_of_step = |turn: &PhaseTurn| step.has(&turn.phase);
     // A branch also counts the phases that it copied, because its answer rests on them.
     let spent = debate.spent_where(is_of_step);
@@ -239,8 +237,8 @@ fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
         usd: spent.usd_known.then_some(spent.usd),
-        termination: None,
-        verdict: Value::Null,
+        termination: ended.map(|outcome| outcome.termination),
+        verdict: ended.map(|outcome| outcome.verdict.clone()).unwrap_or_default(),
         ruling: None,
     }
 }

@@ -4,12 +4,13 @@
 use agon_core::ReplyFault;
 use agon_core::wording::excerpt;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::ReviewPhase;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::replies::{
-    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict,
-    OtherFindingStatus, OtherStatus, OwnStatus, SecondVerdict,
+    ChangeReason, EvidenceKind, FirstVerdict, JudgeFinding, JudgeVerdict, OtherFindingStatus, OtherStatus,
+    OwnStatus, SecondVerdict,
 };
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
@@ -39,34 +40,16 @@ pub struct ReviewFinding {
     pub raised_by: Vec<String>,
     /// Who else accepted it in round 2.
     pub accepted_by: Vec<String>,
-    /// Who disputed it in round 2.
-    pub disputed_by: Vec<DisputedFinding>,
+    /// Who disputed it in round 2, and why.
+    pub disputed_by: Vec<Value>,
     /// The rounds in which it was reported.
     pub rounds: Vec<u32>,
-    /// The other reports of it.
-    pub also: Vec<OtherWording>,
+    /// The other reports of it, as their judges gave them.
+    pub also: Vec<Value>,
     /// Whether everybody who raised or accepted it dropped it in round 2.
     pub dropped: bool,
     /// Who dropped it in round 2, by its id.
     pub dropped_by: Vec<String>,
-}
-
-/// A judge's objection to a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DisputedFinding {
-    pub judge: String,
-    pub reason: String,
-}
-
-/// The same finding in other words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OtherWording {
-    pub id: String,
-    pub judge: String,
-    /// How severe its judge thinks it is.
-    pub severity: FindingSeverity,
-    pub description: String,
-    pub location: Option<String>,
 }
 
 /// Whether a seat means this id, with or without the brackets in which it was shown.
@@ -359,10 +342,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     let accepted_by = in_seat_order(&|seat| !has_raised(seat) && accepts(seat));
     let disputes =
         said.iter().filter(|(seat, said)| said.status == OtherStatus::Dispute && !has_raised(seat));
-    let disputes = disputes.map(|(seat, said)| DisputedFinding {
-        judge: (*seat).clone(),
-        reason: said.reason.trim().to_owned(),
-    });
+    let disputes = disputes.map(|(seat, said)| json!({"judge": seat, "reason": said.reason.trim()}));
     let mut rounds: Vec<u32> = reports.iter().map(|raised| raised.round).collect();
     rounds.dedup();
     Some(ReviewFinding {
@@ -385,11 +365,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         accepted_by,
         disputed_by: disputes.collect(),
         rounds,
-        also: reports
-            .iter()
-            .filter(|raised| raised.id != spoken.id)
-            .map(|raised| other_wording(raised))
-            .collect(),
+        also: reports.iter().filter(|raised| raised.id != spoken.id).map(other_wording).collect(),
     })
 }
 
@@ -408,7 +384,7 @@ pub(super) fn others_answers<'l>(
     said.filter(|(_, said)| is_one(said)).collect()
 }
 
-fn other_wording(raised: &RaisedFinding) -> OtherWording {
-    let JudgeFinding { severity, description, location, .. } = raised.finding.clone();
-    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), severity, description, location }
+fn other_wording(RaisedFinding { id, seat, finding, .. }: &&RaisedFinding) -> Value {
+    let JudgeFinding { severity, description, location, .. } = finding;
+    json!({"id": id, "judge": seat, "severity": severity, "description": description, "location": location})
 }

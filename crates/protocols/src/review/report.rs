@@ -16,7 +16,7 @@ use super::replies::{
 };
 use super::verdict::{self, ReviewRuling};
 use super::{ReviewPhase, records, seats};
-use crate::report_sections::list_section;
+use crate::report_sections::{list_section, table_rows};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
@@ -122,9 +122,9 @@ fn finding_list(log: &ReviewLog<'_>, found: &[ReviewFinding]) -> Option<ReportSe
 
 /// A finding as each judge reported it, in the words of its most severe report that stands first.
 fn finding_items(log: &ReviewLog<'_>, found: &ReviewFinding) -> Vec<ReportItem> {
-    let is_other = |raised: &RaisedFinding| found.also.iter().any(|other| other.id == raised.id);
+    let others: Vec<&str> = found.also.iter().filter_map(|other| other.get("id")?.as_str()).collect();
     let reports = log.findings.iter().filter(|raised| found.ids.contains(&raised.id));
-    let (own, others): (Vec<_>, Vec<_>) = reports.partition(|raised| !is_other(raised));
+    let (own, others): (Vec<_>, Vec<_>) = reports.partition(|raised| !others.contains(&raised.id.as_str()));
     let same = own.first().map_or(String::new(), |first| format!(", the same as {}", first.id));
     let own = own.into_iter().map(|raised| finding_item(log, found, raised, ""));
     own.chain(others.into_iter().map(|raised| finding_item(log, found, raised, &same))).collect()
@@ -262,8 +262,8 @@ fn round_summary(log: &ReviewLog<'_>, round: u32) -> Option<RoundSummary> {
     if is_open || !log.options.is_validation() {
         return None;
     }
-    let mut rows = vec![["Judge", "Verdict", "Confidence", "Key insight"].map(String::from).to_vec()];
-    rows.extend(log.judges.iter().map(|judge| summary_row(log, judge, round)));
+    let rows = log.judges.iter().map(|judge| summary_row(log, judge, round));
+    let rows = table_rows(["Judge", "Verdict", "Confidence", "Key insight"], rows);
     let decided = if round == 1 { verdict::first_decided(log) } else { verdict::decided(log) };
     let decided = decided.map_or("no verdict", ReviewRuling::as_str);
     let so_far = if round == 1 && log.has_second_round() { " so far" } else { "" };
@@ -271,7 +271,7 @@ fn round_summary(log: &ReviewLog<'_>, round: u32) -> Option<RoundSummary> {
     Some(RoundSummary { after_phases: place + 1, title, rows, notes: Vec::new() })
 }
 
-fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> Vec<String> {
+fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> [String; 4] {
     let change = judge.change().map(|verdicts| verdicts.map(JudgeVerdict::as_str).join(" -> "));
     let weak = if judge.is_weak_flip() { "(weak flip) " } else { "" };
     let [verdict, confidence, insight] = match (&judge.first, &judge.second) {
@@ -289,7 +289,7 @@ fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> Vec<
             [first.verdict.as_str(), first.confidence.as_str(), &first.key_insight].map(str::to_owned)
         }
     };
-    vec![judge.seat.id.clone(), verdict, confidence, insight]
+    [judge.seat.id.clone(), verdict, confidence, insight]
 }
 
 /// The verdicts as the judges gave them. A change that strict anchoring reverted is still a change; only the rulings go by

@@ -15,7 +15,7 @@ use super::replies::{FirstVerdict, JudgeVerdict};
 use super::report::non_empty;
 use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
-use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
+use crate::participation::{self, cut_off_warnings, judges_quorum, shortened_warnings};
 
 /// The verdict of `review`, as the outcome carries it.
 #[derive(Serialize)]
@@ -191,11 +191,8 @@ fn second_round_was_skipped(log: &ReviewLog<'_>) -> bool {
 
 fn fidelity(log: &ReviewLog<'_>) -> Fidelity {
     let (termination, status) = ending(log);
-    let whole = log.debate.absences().next().is_none()
-        && cut_off_warnings(log.debate).is_empty()
-        && termination != Termination::Budget
-        && status == Status::Complete;
-    if whole { Fidelity::Full } else { Fidelity::Degraded }
+    let is_whole = termination != Termination::Budget && status == Status::Complete;
+    participation::fidelity(log.debate, is_whole)
 }
 
 /// The worst verdict of each vendor, in the order of their first judges.
