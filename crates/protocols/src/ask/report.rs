@@ -7,12 +7,13 @@ use agon_core::{
     ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::decision::AnswerBasis;
 use super::first_answers::{FirstAnswers, PairAgreement};
 use super::ladder::LadderStep;
 use super::positions::position_history;
-use super::verdict::{AskDissent, AskVerdict, StepReport};
+use super::verdict::{AskVerdict, StepReport};
 use super::{AskPhase, open_points, parts};
 use crate::clerk::clerk_of;
 use crate::deep::Deep;
@@ -49,7 +50,7 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     view.outline = outline(debate, &firsts, &verdict)?;
     view.dissent = match &deep {
         Some(deep) if verdict.decided_by.is_some_and(AnswerBasis::is_of_debate) => deep.dissent.clone(),
-        _ => dissent_items(debate, outcome)?,
+        _ => outcome.dissent.iter().map(|entry| dissent_item(debate, entry)).collect(),
     };
     view.citable = deep.iter().chain(&panel).flat_map(|part| part.citable.clone()).collect();
     let deep = deep.map(|deep| deep.outline.details).unwrap_or_default();
@@ -105,14 +106,14 @@ fn decided(verdict: &AskVerdict, history: &PositionHistory) -> DecidedPosition {
     }
 }
 
-/// The dissent of an answer that is not the debate's.
-fn dissent_items(debate: &Debate, outcome: &Outcome) -> Result<Vec<ReportItem>, Corrupt> {
-    let item = |dissent: AskDissent| ReportItem {
-        who: Some(holder_name(debate, dissent.debater.as_deref(), &dissent.seat)),
-        text: dissent.position,
-        note: Some(dissent.reason),
-    };
-    outcome.dissent.iter().map(|entry| Ok(item(AskDissent::deserialize(entry)?))).collect()
+/// The dissent from an answer that is not the debate's.
+fn dissent_item(debate: &Debate, dissent: &Value) -> ReportItem {
+    let words = |key: &str| dissent.get(key).and_then(Value::as_str);
+    ReportItem {
+        who: Some(holder_name(debate, words("debater"), words("seat").unwrap_or_default())),
+        note: words("reason").map(str::to_owned),
+        ..ReportItem::text(words("position").unwrap_or_default())
+    }
 }
 
 fn headline(outcome: &Outcome, verdict: &AskVerdict) -> Headline {
@@ -173,9 +174,11 @@ fn how_decided(debate: &Debate, verdict: &AskVerdict) -> Result<ReportSection, C
     let is_overruled = verdict.decided_by == Some(AnswerBasis::FirstRoundVote);
     let deep = verdict.step(LadderStep::Deep).filter(|_| is_overruled);
     let overruled = deep.map(|deep| DeepVerdict::deserialize(&deep.verdict)).transpose()?;
-    let risk = (verdict.decided_by == Some(AnswerBasis::Agreement)).then(|| match &verdict.risk {
-        Some(risk) => risk.sentence.clone(),
-        None => "Not known: no earlier debate of these two is resolved.".to_owned(),
+    let risk = (verdict.decided_by == Some(AnswerBasis::Agreement)).then(|| {
+        match verdict.risk.as_ref().and_then(|risk| risk.get("sentence")?.as_str()) {
+            Some(sentence) => sentence.to_owned(),
+            None => "Not known: no earlier debate of these two is resolved.".to_owned(),
+        }
     });
     let never_worse = verdict.never_worse.as_ref().map(|check| {
         let vote = if check.kept { "the vote is kept" } else { "the vote is not kept" };

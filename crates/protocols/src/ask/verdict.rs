@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::AskPhase;
-use super::decision::{
-    AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide,
-};
+use super::decision::{AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide};
 use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
@@ -35,7 +33,7 @@ pub struct AskVerdict {
     /// What is still in dispute.
     pub contested: Vec<String>,
     /// If the first two agree: how often they were wrong in earlier debates in which they agreed.
-    pub risk: Option<AgreementRisk>,
+    pub risk: Option<Value>,
     /// Only with `--never-worse`.
     pub never_worse: Option<NeverWorseCheck>,
 }
@@ -68,16 +66,6 @@ impl AskVerdict {
     }
 }
 
-/// What a seat holds at the end against the answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AskDissent {
-    /// The label.
-    pub debater: Option<String>,
-    pub seat: String,
-    pub position: String,
-    pub reason: String,
-}
-
 /// Closes the debate.
 pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     let decision = decide(ladder);
@@ -90,7 +78,7 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         status,
         termination,
         rounds_completed: parts(ladder).map(|outcome| outcome.rounds_completed).sum(),
-        dissent: dissent(ladder, &decision, &positions)?,
+        dissent: dissent(ladder, &decision, &positions),
         fidelity: fidelity(ladder.debate, is_whole),
         warnings: warnings(ladder, &decision),
         verdict: serde_json::to_value(verdict(ladder, decision))?,
@@ -103,27 +91,22 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
 
 /// The dissent. Where the debate's answer stands, it is that of the debate. Else it is what every seat holds at the end that holds
 /// another position than the answer's, whatever it held at first.
-fn dissent(
-    ladder: &AskLadder<'_>,
-    decision: &AskDecision,
-    positions: &[PositionFate],
-) -> Result<Vec<Value>, Corrupt> {
+fn dissent(ladder: &AskLadder<'_>, decision: &AskDecision, positions: &[PositionFate]) -> Vec<Value> {
     if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.basis.is_some_and(AnswerBasis::is_of_debate))
     {
-        return Ok(deep.outcome.dissent.clone());
+        return deep.outcome.dissent.clone();
     }
     let is_by_vote = decision.basis == Some(AnswerBasis::FirstRoundVote);
     let is_dissent = |first: &&PositionFate| {
         let is_left = is_by_vote && holds_answer(ladder, decision, &first.seat) == Some(false);
         first.fate == Fate::Minority || is_left
     };
-    let dissent = positions.iter().filter(is_dissent).map(|first| AskDissent {
-        debater: first.label.clone(),
-        seat: first.seat.clone(),
-        position: last_words(ladder, first).to_owned(),
-        reason: if is_by_vote { AGAINST_VOTE.to_owned() } else { first.reason.clone() },
+    let dissent = positions.iter().filter(is_dissent).map(|first| {
+        let reason = if is_by_vote { AGAINST_VOTE } else { &first.reason };
+        let (label, position) = (&first.label, last_words(ladder, first));
+        json!({"debater": label, "seat": first.seat, "position": position, "reason": reason})
     });
-    dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
+    dissent.collect()
 }
 
 const AGAINST_VOTE: &str = "the vote on the first answers decided for another position";

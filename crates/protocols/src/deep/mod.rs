@@ -283,9 +283,7 @@ fn check_request(request: &Request, options: &DeepOptions) -> Result<(), Invalid
         return Err(Invalid::new("the question is empty: agon deep \"QUESTION\""));
     }
     let DeepOptions { min_rounds, max_rounds, .. } = *options;
-    let default =
-        DeepOptions::SPECS.iter().find(|spec| spec.key == "min_rounds").map_or("", |spec| spec.default);
-    if min_rounds > max_rounds && min_rounds.to_string() != default {
+    if min_rounds > max_rounds && min_rounds != DeepOptions::default().min_rounds {
         return Err(Invalid(format!(
             "min_rounds is {min_rounds}, which is more than max_rounds, {max_rounds}"
         )));

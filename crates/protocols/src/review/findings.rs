@@ -1,8 +1,8 @@
 //! What the judges declare about findings and about their changes of mind, verified: ids, quotes and locations. Here findings that
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
-use agon_core::ReplyFault;
 use agon_core::wording::excerpt;
+use agon_core::{PositionChange, ReplyFault};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -167,26 +167,18 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// Evidence for a change of verdict that verifies.
-#[derive(Debug)]
-pub(super) struct ChangeEvidence {
-    /// What is cited, in the judge's words, as far as it verifies.
-    pub(super) cited: String,
-    /// The id of what is cited, if it was looked up.
-    pub(super) source: Option<String>,
-}
-
-/// The evidence for a change, if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
+/// The evidence for a change as far as it verifies, in the judge's words: if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
 ///
 /// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
 pub(super) fn verified_evidence(
     log: &ReviewLog<'_>,
     judge: &ReviewJudge<'_>,
     reason: &ChangeReason,
-) -> Option<ChangeEvidence> {
+) -> Option<PositionChange> {
     let ChangeReason { kind, citation, quote } = reason;
     if let Some(source) = looked_up(log, reason) {
-        return Some(ChangeEvidence { cited: source.cited, source: Some(source.id) });
+        let (cited, sources) = (vec![source.cited], vec![source.id]);
+        return Some(PositionChange { cited, sources, ..PositionChange::default() });
     }
     let withdrawn = |claim, against| withdrawn_claim(log, judge, claim, against);
     let cited = match kind {
@@ -194,7 +186,7 @@ pub(super) fn verified_evidence(
         EvidenceKind::MissedDetail => missed_detail(log, judge, reason),
         EvidenceKind::FactualError => withdrawn(quote, citation).or_else(|| withdrawn(citation, quote)),
     };
-    cited.map(|cited| ChangeEvidence { cited, source: None })
+    cited.map(|cited| PositionChange { cited: vec![cited], ..PositionChange::default() })
 }
 
 /// What was looked up that a judge cites by its id, with words of it. It is evidence of every kind.

@@ -314,16 +314,13 @@ fn positions(log: &ReviewLog<'_>) -> PositionHistory {
 fn position(judge: &ReviewJudge<'_>, round: u32) -> Option<SeatPosition> {
     let first = judge.first_verdict()?;
     let change = judge.change().filter(|_| round == 2);
-    let evidence = judge.evidence.as_ref();
     let unverified = judge.unverified_cause().map(|cited| format!("{cited}, which does not verify"));
     Some(SeatPosition {
         seat: judge.seat.id.clone(),
         position: change.map_or(first, |[_, second]| second).as_str().to_owned(),
         change: change.map(|_| PositionChange {
-            cited: evidence.map(|evidence| evidence.cited.clone()).into_iter().collect(),
-            sources: evidence.and_then(|evidence| evidence.source.clone()).into_iter().collect(),
             unverified: unverified.into_iter().collect(),
-            reason: None,
+            ..judge.evidence.clone().unwrap_or_default()
         }),
         ..SeatPosition::default()
     })
