@@ -167,7 +167,8 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// The evidence for a change as far as it verifies, in the judge's words: if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
+/// The evidence for a change as far as it verifies, in the judge's words: if it is in the packet, in the findings that the judge was
+/// shown, or in its own words of round 1.
 ///
 /// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
 pub(super) fn verified_evidence(
