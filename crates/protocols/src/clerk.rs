@@ -10,6 +10,7 @@ use agon_core::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::prompt::{PromptSet, entry_question, made_once, new_ask, restrict, schema_of};
 use crate::quotes::QuotedTexts;
@@ -85,20 +86,6 @@ pub fn clerk_model(request: &Request, preferred: Option<&str>, holders: &[Seat])
     named.or_else(|| listed().map(String::as_str)).unwrap_or_default().to_owned()
 }
 
-/// What the clerk's template shows.
-#[derive(Serialize)]
-struct ClerkContext {
-    rule: String,
-    question: String,
-    texts: Vec<ClerkText>,
-}
-
-#[derive(Serialize)]
-struct ClerkText {
-    label: String,
-    content: String,
-}
-
 /// The answers to one question, and what is known of them without asking anybody.
 #[derive(Debug)]
 pub struct AnswerSheet<'a> {
@@ -169,16 +156,12 @@ impl<'a> AnswerSheet<'a> {
         static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
         let prompts = made_once(&PROMPTS, || PromptSet::new(&[CLERK_TEMPLATE]))?;
         let (shown, quoted) = (self.shown(), QuotedTexts::anonymous(self.brief));
-        let text = |(distinct, label): &'_ (usize, String)| {
-            let content = quoted.quote(label, self.text(*distinct));
-            ClerkText { label: label.clone(), content }
-        };
-        let context = ClerkContext {
-            rule: quoted.rule(),
-            question: quoted.person(&self.brief.question),
-            texts: shown.iter().map(text).collect(),
-        };
-        let prompt = prompts.whole(&Arc::from(context.rule.as_str()), CLERK_TEMPLATE.file, &context)?;
+        let text = |(distinct, label): &(usize, String)| json!({"label": label, "content": quoted.quote(label, self.text(*distinct))});
+        let context = json!({
+            "question": quoted.person(&self.brief.question),
+            "texts": shown.iter().map(text).collect::<Vec<_>>(),
+        });
+        let prompt = prompts.whole(&quoted.rule().into(), CLERK_TEMPLATE.file, &context)?;
         let labels: Vec<String> = shown.into_iter().map(|(_, label)| label).collect();
         let label = "/properties/positions/items/properties/members/items/properties/label";
         let schema = restrict(schema_of::<ClerkSorting>("sorting"), label, &labels);
@@ -235,13 +218,6 @@ impl<'a> AnswerSheet<'a> {
         }
         groups.sort_by_key(|group| group.members.first().copied());
         Sorting { groups, ..sorting }
-    }
-
-    /// The label under which the clerk reads the answer of this place.
-    pub fn clerk_label(&self, place: usize) -> Option<String> {
-        let is_its =
-            |distinct: usize| self.distinct.get(distinct).is_some_and(|places| places.contains(&place));
-        self.shown().into_iter().find(|(distinct, _)| is_its(*distinct)).map(|(_, label)| label)
     }
 
     fn is_different(&self, one: usize, other: usize) -> bool {

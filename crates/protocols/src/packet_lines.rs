@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::quotes::{QuotedTexts, is_quote_of, normalized, occurs_in};
+use crate::quotes::{QuotedTexts, is_quote_of, normalized, occurs_in, without_line_numbers};
 
 /// A unified diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -352,16 +352,9 @@ pub fn with_line_numbers(text: &str) -> Vec<String> {
 
 /// A quote of lines without what a packet shows before them: numbers with the signs of a diff, or signs alone.
 fn quotes_of_lines(quote: &str) -> [String; 2] {
-    let bare = |line: &str| {
-        let number = line.split_once(" | ").filter(|(number, _)| {
-            let number = number.trim_start_matches(['+', '-']).trim();
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        number.map_or(line, |(_, rest)| rest).to_owned()
-    };
-    let unsigned = |line: &str| line.strip_prefix(['+', '-']).unwrap_or(line).to_owned();
-    let every = |change: &dyn Fn(&str) -> String| quote.lines().map(change).collect::<Vec<_>>().join("\n");
-    [every(&bare), every(&unsigned)]
+    const SIGNS: [char; 2] = ['+', '-'];
+    let unsigned = quote.lines().map(|line| line.strip_prefix(SIGNS).unwrap_or(line));
+    [without_line_numbers(quote, &SIGNS), unsigned.collect::<Vec<_>>().join("\n")]
 }
 
 /// A path outside the packet, which a judge may know. It must look like a file and stay below the working directory.

@@ -203,3 +203,10 @@ pub fn list_values(mut schema: ReplySchema, pointer: &str, values: &[String]) ->
     }
     schema
 }
+
+/// Takes a field that does not apply out of a schema.
+pub fn remove_field(schema: &mut ReplySchema, field: &str) {
+    if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
+        fields.shift_remove(field);
+    }
+}

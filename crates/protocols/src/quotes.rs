@@ -107,15 +107,16 @@ pub fn quoted_and_other_words(text: &str) -> (Vec<&str>, Vec<&str>) {
     (quoted, others)
 }
 
-/// A text without the numbers before its lines, as [`packet_lines`](crate::packet_lines) and tools write them: `12 | text`.
-fn without_line_numbers(text: &str) -> String {
+/// A text without the numbers before its lines, as [`packet_lines`](crate::packet_lines) and tools write them: `12 | text`. Before a
+/// number there may be `signs`.
+pub(crate) fn without_line_numbers(text: &str, signs: &[char]) -> String {
     let is_number = |number: &str| {
-        let number = number.trim();
+        let number = number.trim_start_matches(signs).trim();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let bare = |line: &str| match line.split_once(" | ") {
-        Some((number, rest)) if is_number(number) => rest.to_owned(),
-        _ => line.to_owned(),
+    let bare = |line| match str::split_once(line, " | ") {
+        Some((number, rest)) if is_number(number) => rest,
+        _ => line,
     };
     text.lines().map(bare).collect::<Vec<_>>().join("\n")
 }
@@ -188,7 +189,8 @@ impl<'b> QuotedTexts<'b> {
     /// not masked, because nobody at the table wrote them.
     pub fn is_quoted_item(&self, quote: &str, text: &str) -> bool {
         let shown = self.fence.defuse(text);
-        is_quote_of(quote, &shown) || is_quote_of(&without_line_numbers(quote), &without_line_numbers(&shown))
+        let bare = |text: &str| without_line_numbers(text, &[]);
+        is_quote_of(quote, &shown) || is_quote_of(&bare(quote), &bare(&shown))
     }
 
     fn masked(&self, text: &str) -> String {

@@ -9,6 +9,7 @@ use agon_core::history::{ResolvedDebate, history};
 use agon_core::wording::counted;
 use agon_core::{Debate, DecidedPosition, PositionFlip, PositionHistory, RoundPositions, Seat, Status};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::AskOptions;
 use super::first_answers::PairAgreement;
@@ -264,23 +265,9 @@ fn lasting_flips(history: &PositionHistory, decided: &str) -> Vec<PositionFlip> 
     last_flips.into_values().filter(is_lasting).collect()
 }
 
-/// How often two agents were wrong in earlier debates in which they agreed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AgreementRisk {
-    /// In how many resolved debates they gave the same first answer.
-    pub agreed: usize,
-    /// In how many of those they were wrong.
-    pub wrong: usize,
-    /// `wrong` divided by `agreed`.
-    pub rate: f64,
-    /// The 95% interval of the rate.
-    pub interval: [f64; 2],
-    /// The same in a sentence.
-    pub sentence: String,
-}
-
-/// The risk that the first two are wrong although they agree, from resolved debates. `None` if they never agreed in one.
-pub(super) fn agreement_risk(debate: &Debate) -> Option<AgreementRisk> {
+/// The risk that the first two are wrong although they agree: how often they were in earlier, resolved debates in which they gave the
+/// same first answer, with the 95% interval of that rate. `None` if they never did.
+pub(super) fn agreement_risk(debate: &Debate) -> Option<Value> {
     let agents: Vec<&str> =
         debate.brief.seats_of("debater").take(2).map(|seat| agent(debate, seat)).collect();
     let [one, other] = agents.as_slice() else { return None };
@@ -302,7 +289,8 @@ pub(super) fn agreement_risk(debate: &Debate) -> Option<AgreementRisk> {
         100.0 * low,
         100.0 * high,
     );
-    Some(AgreementRisk { agreed, wrong, rate, interval: [low, high], sentence })
+    let interval = [low, high];
+    Some(json!({"agreed": agreed, "wrong": wrong, "rate": rate, "interval": interval, "sentence": sentence}))
 }
 
 /// The model that answered on a seat. A seat with a list of fallback models may have been answered by any of them.

@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use agon_core::{Corrupt, Debate, PositionHistory, RoundPositions, SeatPosition, Step};
+use agon_core::{Corrupt, Debate, PositionHistory, Step};
 
 use super::{ANSWER, AskPhase, SYSTEM};
 use crate::clerk::{AnswerSheet, CLERK, ClerkSorting, SortedBy};
-use crate::poll::answers::{AnswerAsks, SeatAnswer, seat_answers};
+use crate::poll::answers::{AnswerAsks, SeatAnswer, answer_history, seat_answers};
 use crate::prompt::made_once;
 use crate::sorting::Sorting;
 
@@ -77,20 +77,8 @@ impl<'a> FirstAnswers<'a> {
 
     /// The first round, if there was no debate.
     pub(super) fn history(&self) -> PositionHistory {
-        let stand = |(place, first): (usize, &SeatAnswer<'_>)| SeatPosition {
-            seat: first.seat.to_owned(),
-            position: self.position(first.seat).unwrap_or_default(),
-            is_unsorted: self.sorting.group_of(place).is_some_and(|group| group.is_unsorted),
-            confidence: Some(first.reply.confidence),
-            ..SeatPosition::default()
-        };
-        let stands: Vec<SeatPosition> = self.all.iter().enumerate().map(stand).collect();
-        let round = RoundPositions { stands, ..RoundPositions::default() };
-        PositionHistory {
-            are_texts: !sheet(self.debate, &self.all).is_discrete(),
-            rounds: if round.stands.is_empty() { Vec::new() } else { vec![round] },
-            ..PositionHistory::default()
-        }
+        let are_texts = !sheet(self.debate, &self.all).is_discrete();
+        PositionHistory { are_texts, ..answer_history(&self.all, &self.sorting.groups, 0) }
     }
 }
 

@@ -3,23 +3,24 @@
 use agon_core::view::{ending_sentence, holder_name};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outcome, Outline, PositionHistory,
-    Protocol, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
+    Corrupt, Debate, DebateView, DecidedPosition, Headline, Outcome, Outline, PositionHistory, Protocol,
+    ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::decision::AnswerBasis;
 use super::first_answers::{FirstAnswers, PairAgreement};
 use super::ladder::LadderStep;
 use super::positions::position_history;
-use super::verdict::{AskDissent, AskVerdict, FirstAnswerReport, StepReport};
+use super::verdict::{AskVerdict, StepReport};
 use super::{AskPhase, open_points, parts};
 use crate::clerk::clerk_of;
 use crate::deep::Deep;
 use crate::deep::replies::wire_name;
 use crate::deep::verdict::DeepVerdict;
 use crate::panel::Panel;
-use crate::panel::verdict::{PanelVerdict, VerdictDecision};
+use crate::poll::answers::{SeatAnswer, ballots};
 use crate::report_sections::{
     answer_section, answer_tone, list_section, table_rows, table_section, why_section,
 };
@@ -29,16 +30,10 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let firsts = FirstAnswers::read(debate)?;
     let over = debate.outcome.as_ref();
     let verdict = over.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
-    let taken = |step: LadderStep| verdict.as_ref().and_then(|verdict| verdict.step(step));
-    let [deep, panel] = part_views(debate, &firsts, [LadderStep::Deep, LadderStep::Panel].map(taken))?;
-    let ballots = firsts.all.iter().map(|first| Ballot {
-        seat: first.seat.to_owned(),
-        answer: first.answer().to_owned(),
-        stands_alone: true,
-    });
+    let [deep, panel] = part_views(debate, &firsts, verdict.as_ref())?;
     let mut view = DebateView {
         positions: position_history(&firsts, deep.as_ref().map(|deep| deep.positions.clone())),
-        ballots: ballots.collect(),
+        ballots: ballots(&firsts.all),
         round_summaries: first_summary(debate, &firsts).into_iter().collect(),
         ..DebateView::default()
     };
@@ -55,7 +50,7 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     view.outline = outline(debate, &firsts, &verdict)?;
     view.dissent = match &deep {
         Some(deep) if verdict.decided_by.is_some_and(AnswerBasis::is_of_debate) => deep.dissent.clone(),
-        _ => dissent_items(debate, outcome)?,
+        _ => outcome.dissent.iter().map(|entry| dissent_item(debate, entry)).collect(),
     };
     view.citable = deep.iter().chain(&panel).flat_map(|part| part.citable.clone()).collect();
     let deep = deep.map(|deep| deep.outline.details).unwrap_or_default();
@@ -71,20 +66,22 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
 fn part_views(
     debate: &Debate,
     firsts: &FirstAnswers<'_>,
-    taken: [Option<&StepReport>; 2],
+    verdict: Option<&AskVerdict>,
 ) -> Result<[Option<DebateView>; 2], Corrupt> {
     let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
-    let ended = |part: Debate, step: Option<&StepReport>| {
-        let outcome = debate.outcome.as_ref().zip(step).map(|(whole, step)| part_outcome(whole, step));
+    let taken = |step: LadderStep| verdict.and_then(|verdict| verdict.step(step));
+    let ended = |part: Debate, step: LadderStep| {
+        let outcome = debate.outcome.as_ref().zip(taken(step)).map(|(whole, step)| part_outcome(whole, step));
         Debate { outcome, ..part }
     };
-    let [deep, panel] = taken;
-    let deep_view = has(LadderStep::Deep).then(|| Deep.view(&ended(parts::deep_part(debate, firsts), deep)));
+    let deep_view =
+        has(LadderStep::Deep).then(|| Deep.view(&ended(parts::deep_part(debate, firsts), LadderStep::Deep)));
     let panel_view = has(LadderStep::Panel).then(|| {
         // Before the end only the rounds' tables are shown, which need no files.
-        let judged = deep.map(|deep| DeepVerdict::deserialize(&deep.verdict)).transpose()?;
+        let judged =
+            taken(LadderStep::Deep).map(|deep| DeepVerdict::deserialize(&deep.verdict)).transpose()?;
         let files = judged.map(|judged| open_points::panel_files(&debate.brief, &judged));
-        Panel.view(&ended(parts::panel_part(debate, files.unwrap_or_default()), panel))
+        Panel.view(&ended(parts::panel_part(debate, files.unwrap_or_default()), LadderStep::Panel))
     });
     Ok([deep_view.transpose()?, panel_view.transpose()?])
 }
@@ -92,17 +89,10 @@ fn part_views(
 /// The outcome of a part, as far as its report needs it.
 fn part_outcome(whole: &Outcome, step: &StepReport) -> Outcome {
     Outcome {
-        status: whole.status,
         termination: step.termination.unwrap_or(whole.termination),
-        rounds_completed: whole.rounds_completed,
         verdict: step.verdict.clone(),
-        dissent: Vec::new(),
-        fidelity: whole.fidelity,
-        warnings: Vec::new(),
-        labels: whole.labels.clone(),
         positions: Vec::new(),
-        passed: None,
-        lesson: None,
+        ..whole.clone()
     }
 }
 
@@ -116,14 +106,14 @@ fn decided(verdict: &AskVerdict, history: &PositionHistory) -> DecidedPosition {
     }
 }
 
-/// The dissent of an answer that is not the debate's.
-fn dissent_items(debate: &Debate, outcome: &Outcome) -> Result<Vec<ReportItem>, Corrupt> {
-    let item = |dissent: AskDissent| ReportItem {
-        who: Some(holder_name(debate, dissent.debater.as_deref(), &dissent.seat)),
-        text: dissent.position,
-        note: Some(dissent.reason),
-    };
-    outcome.dissent.iter().map(|entry| Ok(item(AskDissent::deserialize(entry)?))).collect()
+/// The dissent from an answer that is not the debate's.
+fn dissent_item(debate: &Debate, dissent: &Value) -> ReportItem {
+    let words = |key: &str| dissent.get(key).and_then(Value::as_str);
+    ReportItem {
+        who: Some(holder_name(debate, words("debater"), words("seat").unwrap_or_default())),
+        note: words("reason").map(str::to_owned),
+        ..ReportItem::text(words("position").unwrap_or_default())
+    }
 }
 
 fn headline(outcome: &Outcome, verdict: &AskVerdict) -> Headline {
@@ -143,35 +133,36 @@ fn headline(outcome: &Outcome, verdict: &AskVerdict) -> Headline {
 }
 
 fn outline(debate: &Debate, firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> Result<Outline, Corrupt> {
-    let item = |first: &FirstAnswerReport| ReportItem {
-        who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
-        text: first.answer.clone(),
-        note: None,
+    let labels = debate.outcome.iter().flat_map(|outcome| &outcome.labels);
+    let label =
+        |seat: &str| labels.clone().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label.as_str());
+    let item = |first: &SeatAnswer<'_>| ReportItem {
+        who: Some(holder_name(debate, label(first.seat), first.seat)),
+        ..ReportItem::text(first.answer())
     };
-    let answers: Vec<ReportItem> = verdict.answers.iter().map(item).collect();
+    let answers: Vec<ReportItem> = firsts.all.iter().map(item).collect();
     let answer = answer_section(verdict.answer.as_deref(), "These were the first answers:", answers.clone());
-    let answers = answers.into_iter().zip(&verdict.answers).map(|(item, first)| {
-        let confidence = format!("Confidence {}.", score(first.confidence));
-        ReportItem { note: Some(format!("{confidence} {}", first.why).trim_end().to_owned()), ..item }
+    let answers = answers.into_iter().zip(&firsts.all).map(|(item, SeatAnswer { reply, .. })| {
+        let note = format!("Confidence {}. {}", score(reply.confidence), reply.why.trim());
+        ReportItem { note: Some(note.trim_end().to_owned()), ..item }
     });
     let body = [
-        Some(how_decided(debate, verdict)),
+        Some(how_decided(debate, verdict)?),
         list_section("What was contested", verdict.contested.iter().map(ReportItem::text)),
-        // The full report has the debate and the panel.
-        debate_and_judges(verdict)?.map(|section| section.only(ReportLength::Short)),
     ];
     let details = [steps(firsts, verdict), list_section("First answers", answers)];
     Ok(Outline {
         answer: std::iter::once(answer).chain(why_section(verdict.why.as_deref())).collect(),
         body: body.into_iter().flatten().collect(),
         details: details.into_iter().flatten().collect(),
-        voices: Some((verdict.answers.len() as u64, "first answer")),
+        voices: Some((firsts.all.len() as u64, "first answer")),
         ..Outline::default()
     })
 }
 
-/// What decided, the clerk, the judges' ruling, the risk of an agreement, and the check of `--never-worse`.
-fn how_decided(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
+/// What decided, the clerk, the judges' ruling, the debate's answer where it was overruled, the risk of an agreement, and the check of
+/// `--never-worse`.
+fn how_decided(debate: &Debate, verdict: &AskVerdict) -> Result<ReportSection, Corrupt> {
     let decided_by = match verdict.decided_by {
         Some(AnswerBasis::Agreement) => "the agreement of the first two answers",
         Some(AnswerBasis::Debate) => "the debate",
@@ -179,11 +170,15 @@ fn how_decided(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
         Some(AnswerBasis::FirstRoundVote) => "the plain vote on the first answers",
         None => "nothing",
     };
-    let ruling =
-        verdict.step(LadderStep::Panel).and_then(|panel| panel.ruling.as_ref()?.get("why")?.as_str());
-    let risk = (verdict.decided_by == Some(AnswerBasis::Agreement)).then(|| match &verdict.risk {
-        Some(risk) => risk.sentence.clone(),
-        None => "Not known: no earlier debate of these two is resolved.".to_owned(),
+    let ruling = verdict.step(LadderStep::Panel).and_then(|panel| panel.ruling.as_ref());
+    let is_overruled = verdict.decided_by == Some(AnswerBasis::FirstRoundVote);
+    let deep = verdict.step(LadderStep::Deep).filter(|_| is_overruled);
+    let overruled = deep.map(|deep| DeepVerdict::deserialize(&deep.verdict)).transpose()?;
+    let risk = (verdict.decided_by == Some(AnswerBasis::Agreement)).then(|| {
+        match verdict.risk.as_ref().and_then(|risk| risk.get("sentence")?.as_str()) {
+            Some(sentence) => sentence.to_owned(),
+            None => "Not known: no earlier debate of these two is resolved.".to_owned(),
+        }
     });
     let never_worse = verdict.never_worse.as_ref().map(|check| {
         let vote = if check.kept { "the vote is kept" } else { "the vote is not kept" };
@@ -192,50 +187,14 @@ fn how_decided(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
     let pairs = [
         ("Decided by", Some(decided_by.to_owned())),
         ("Clerk", clerk_of(debate)),
-        ("The judges", ruling.map(str::to_owned)),
+        ("The judges", ruling.map(|ruling| ruling.why.clone())),
+        ("The debate's answer", overruled.and_then(|deep| deep.answer)),
         ("Wrong when they agreed", risk),
         ("Never worse", never_worse),
     ];
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let blocks = vec![ReportBlock::Pairs(pairs.collect())];
-    ReportSection::new(SectionKind::Part, "How it was decided", blocks)
-}
-
-/// The debate's answer where it was overruled, and what the judges say of it.
-fn debate_and_judges(verdict: &AskVerdict) -> Result<Option<ReportSection>, Corrupt> {
-    let item = |who: String, text: &str| ReportItem { who: Some(who), ..ReportItem::text(text) };
-    let mut items = Vec::new();
-    let is_overruled = verdict.decided_by == Some(AnswerBasis::FirstRoundVote);
-    if let Some(deep) = verdict.step(LadderStep::Deep).filter(|_| is_overruled) {
-        let deep = DeepVerdict::deserialize(&deep.verdict)?;
-        let answer = deep.answer.map(|answer| item("The debate".into(), &answer));
-        items.extend(answer.map(|answer| ReportItem { note: deep.why, ..answer }));
-    }
-    if let Some(panel) = verdict.step(LadderStep::Panel) {
-        let panel = PanelVerdict::deserialize(&panel.verdict)?;
-        items.extend(opinions(&panel).into_iter().map(|(who, opinion)| item(who.into(), opinion)));
-        items.extend(panel.held_findings().map(|finding| {
-            item(format!("Critical, held by {}", finding.held_by.join(", ")), &finding.finding)
-        }));
-    }
-    Ok(list_section("What the debate and the judges said", items))
-}
-
-/// The opinions of a panel, each with whose it is.
-fn opinions(verdict: &PanelVerdict) -> Vec<(&'static str, &str)> {
-    match &verdict.decision {
-        VerdictDecision::Consensus(decided) => vec![("The judges", &decided.balanced_assessment)],
-        VerdictDecision::Majority(decided) => {
-            let minority = decided.minority_opinion.as_deref();
-            let minority = minority.map(|opinion| ("The minority of the judges", opinion));
-            let majority = ("The majority of the judges", decided.majority_opinion.as_str());
-            std::iter::once(majority).chain(minority).collect()
-        }
-        VerdictDecision::NoMajority(decided) => {
-            vec![("The judges, without a majority", &decided.balanced_assessment)]
-        }
-        VerdictDecision::None(_) => Vec::new(),
-    }
+    Ok(ReportSection::new(SectionKind::Part, "How it was decided", blocks))
 }
 
 /// The steps as a table.

@@ -5,10 +5,10 @@ use agon_core::{
     Termination,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::AskPhase;
-use super::decision::{AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, agreement_risk, decide};
+use super::decision::{AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide};
 use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
@@ -28,12 +28,12 @@ pub struct AskVerdict {
     pub position: Option<String>,
     /// The steps that were taken.
     pub steps: Vec<StepReport>,
-    /// The first answers.
-    pub answers: Vec<FirstAnswerReport>,
+    /// The first answers, each with the name of its position.
+    pub answers: Vec<Value>,
     /// What is still in dispute.
     pub contested: Vec<String>,
     /// If the first two agree: how often they were wrong in earlier debates in which they agreed.
-    pub risk: Option<AgreementRisk>,
+    pub risk: Option<Value>,
     /// Only with `--never-worse`.
     pub never_worse: Option<NeverWorseCheck>,
 }
@@ -52,12 +52,11 @@ pub struct StepReport {
     pub usd: Option<f64>,
     /// How the debate or the panel ended. Null for the first step.
     pub termination: Option<Termination>,
-    /// The step's own verdict: a [`PairVerdict`], or that of `deep` or `panel`.
+    /// The step's own verdict: whether the first two answers agree, or that of `deep` or `panel`.
     pub verdict: Value,
-    /// The [`PanelRuling`](super::decision::PanelRuling): what the panel's verdict means for the answer. Only the panel's step has this
-    /// field, and it is null if the panel came to no verdict.
+    /// What the panel's verdict means for the answer. Only the panel's step has this field, and only if the panel came to a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ruling: Option<Value>,
+    pub ruling: Option<PanelRuling>,
 }
 
 impl AskVerdict {
@@ -65,41 +64,6 @@ impl AskVerdict {
     pub(super) fn step(&self, step: LadderStep) -> Option<&StepReport> {
         self.steps.iter().find(|report| report.step == step)
     }
-}
-
-/// Whether the first two answers agree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairVerdict {
-    /// Null if there was nothing to compare, or if it is not known.
-    pub agreed: Option<bool>,
-    /// How that is known.
-    pub by: Option<SortedBy>,
-    /// The model that compared the answers. Null if it was not asked.
-    pub clerk: Option<String>,
-    /// What each of them says, if they differ.
-    pub differences: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FirstAnswerReport {
-    pub label: Option<String>,
-    pub seat: String,
-    pub answer: String,
-    pub why: String,
-    pub analysis: String,
-    pub confidence: f64,
-    /// The name of the answer's position, as the first round has it.
-    pub position: String,
-}
-
-/// What a seat holds at the end against the answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AskDissent {
-    /// The label.
-    pub debater: Option<String>,
-    pub seat: String,
-    pub position: String,
-    pub reason: String,
 }
 
 /// Closes the debate.
@@ -114,10 +78,10 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         status,
         termination,
         rounds_completed: parts(ladder).map(|outcome| outcome.rounds_completed).sum(),
-        dissent: dissent(ladder, &decision, &positions)?,
+        dissent: dissent(ladder, &decision, &positions),
         fidelity: fidelity(ladder.debate, is_whole),
         warnings: warnings(ladder, &decision),
-        verdict: serde_json::to_value(verdict(ladder, decision)?)?,
+        verdict: serde_json::to_value(verdict(ladder, decision))?,
         labels: ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default(),
         positions,
         passed: None,
@@ -127,27 +91,22 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
 
 /// The dissent. Where the debate's answer stands, it is that of the debate. Else it is what every seat holds at the end that holds
 /// another position than the answer's, whatever it held at first.
-fn dissent(
-    ladder: &AskLadder<'_>,
-    decision: &AskDecision,
-    positions: &[PositionFate],
-) -> Result<Vec<Value>, Corrupt> {
+fn dissent(ladder: &AskLadder<'_>, decision: &AskDecision, positions: &[PositionFate]) -> Vec<Value> {
     if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.basis.is_some_and(AnswerBasis::is_of_debate))
     {
-        return Ok(deep.outcome.dissent.clone());
+        return deep.outcome.dissent.clone();
     }
     let is_by_vote = decision.basis == Some(AnswerBasis::FirstRoundVote);
     let is_dissent = |first: &&PositionFate| {
         let is_left = is_by_vote && holds_answer(ladder, decision, &first.seat) == Some(false);
         first.fate == Fate::Minority || is_left
     };
-    let dissent = positions.iter().filter(is_dissent).map(|first| AskDissent {
-        debater: first.label.clone(),
-        seat: first.seat.clone(),
-        position: last_words(ladder, first).to_owned(),
-        reason: if is_by_vote { AGAINST_VOTE.to_owned() } else { first.reason.clone() },
+    let dissent = positions.iter().filter(is_dissent).map(|first| {
+        let reason = if is_by_vote { AGAINST_VOTE } else { &first.reason };
+        let (label, position) = (&first.label, last_words(ladder, first));
+        json!({"debater": label, "seat": first.seat, "position": position, "reason": reason})
     });
-    dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
+    dissent.collect()
 }
 
 const AGAINST_VOTE: &str = "the vote on the first answers decided for another position";
@@ -189,19 +148,21 @@ fn label_of(ladder: &AskLadder<'_>, seat: &str) -> Option<String> {
     labels.find(|(_, labelled)| *labelled == seat).map(|(label, _)| label.clone())
 }
 
-fn verdict(ladder: &AskLadder<'_>, decision: AskDecision) -> Result<AskVerdict, Corrupt> {
+fn verdict(ladder: &AskLadder<'_>, decision: AskDecision) -> AskVerdict {
     let agreed = decision.basis == Some(AnswerBasis::Agreement);
-    let answer = |first: &SeatAnswer<'_>| FirstAnswerReport {
-        label: label_of(ladder, first.seat),
-        seat: first.seat.to_owned(),
-        answer: first.answer().to_owned(),
-        why: first.reply.why.trim().to_owned(),
-        analysis: first.reply.analysis.trim().to_owned(),
-        confidence: first.reply.confidence,
-        position: first_position(ladder, first.seat).to_owned(),
+    let answer = |SeatAnswer { seat, reply }: &SeatAnswer<'_>| {
+        json!({
+            "label": label_of(ladder, seat),
+            "seat": seat,
+            "answer": reply.answer.trim(),
+            "why": reply.why.trim(),
+            "analysis": reply.analysis.trim(),
+            "confidence": reply.confidence,
+            "position": first_position(ladder, seat),
+        })
     };
-    Ok(AskVerdict {
-        steps: steps(ladder, &decision)?,
+    AskVerdict {
+        steps: steps(ladder, &decision),
         answers: ladder.firsts.all.iter().map(answer).collect(),
         contested: contested(ladder),
         risk: agreed.then(|| agreement_risk(ladder.debate)).flatten(),
@@ -210,7 +171,7 @@ fn verdict(ladder: &AskLadder<'_>, decision: AskDecision) -> Result<AskVerdict, 
         decided_by: decision.basis,
         position: decision.decided.name().map(str::to_owned),
         never_worse: decision.never_worse,
-    })
+    }
 }
 
 /// The name of the position that a seat held at first.
@@ -228,29 +189,27 @@ fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
     }
 }
 
-fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Result<Vec<StepReport>, Corrupt> {
+fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<StepReport> {
     let debate = ladder.debate;
-    let ended = |report: StepReport, outcome: &Outcome| StepReport {
-        termination: Some(outcome.termination),
-        verdict: outcome.verdict.clone(),
-        ..report
-    };
-    let pair = serde_json::to_value(pair_verdict(ladder))?;
-    let mut steps = vec![StepReport { verdict: pair, ..step(debate, LadderStep::Pair, why_pair(debate)) }];
-    if let Some(deep) = &ladder.deep {
-        let report = step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement));
-        steps.push(ended(report, &deep.outcome));
-    }
-    if let Some(panel) = &ladder.panel {
-        let report = step(debate, LadderStep::Panel, ladder.why_panel().unwrap_or_default());
-        let ruling = Some(serde_json::to_value(&decision.ruling)?);
-        steps.push(StepReport { ruling, ..ended(report, &panel.outcome) });
-    }
-    Ok(steps)
+    let mut steps = vec![StepReport {
+        verdict: pair_verdict(ladder),
+        ..step(debate, LadderStep::Pair, why_pair(debate), None)
+    }];
+    steps.extend(
+        ladder.deep.as_ref().map(|deep| {
+            step(debate, LadderStep::Deep, why_deep(&ladder.firsts.agreement), Some(&deep.outcome))
+        }),
+    );
+    steps.extend(ladder.panel.as_ref().map(|panel| {
+        let reason = ladder.why_panel().unwrap_or_default();
+        let report = step(debate, LadderStep::Panel, reason, Some(&panel.outcome));
+        StepReport { ruling: decision.ruling.clone(), ..report }
+    }));
+    steps
 }
 
-/// What a step cost. What it came to is added.
-fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
+/// What a step cost, and what it came to if it is a debate of its own.
+fn step(debate: &Debate, step: LadderStep, reason: String, ended: Option<&Outcome>) -> StepReport {
     let is_of_step = |turn: &PhaseTurn| step.has(&turn.phase);
     // A branch also counts the phases that it copied, because its answer rests on them.
     let spent = debate.spent_where(is_of_step);
@@ -261,8 +220,8 @@ fn step(debate: &Debate, step: LadderStep, reason: String) -> StepReport {
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
         usd: spent.usd_known.then_some(spent.usd),
-        termination: None,
-        verdict: Value::Null,
+        termination: ended.map(|outcome| outcome.termination),
+        verdict: ended.map(|outcome| outcome.verdict.clone()).unwrap_or_default(),
         ruling: None,
     }
 }
@@ -290,14 +249,16 @@ fn why_deep(agreement: &PairAgreement) -> String {
     }
 }
 
-fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
+/// Whether the first two agree, how that is known, by which clerk, and what each of them says if they differ. `agreed` is null if there
+/// was nothing to compare, or if it is not known.
+fn pair_verdict(ladder: &AskLadder<'_>) -> Value {
     let (agreed, by, differences) = match &ladder.firsts.agreement {
-        PairAgreement::Same(by) => (Some(true), Some(*by), Vec::new()),
-        PairAgreement::Different(by, statements) => (Some(false), Some(*by), statements.to_vec()),
-        PairAgreement::Unknown => (None, Some(SortedBy::Unknown), Vec::new()),
-        PairAgreement::Missing(_) | PairAgreement::Open => (None, None, Vec::new()),
+        PairAgreement::Same(by) => (Some(true), Some(*by), &[][..]),
+        PairAgreement::Different(by, statements) => (Some(false), Some(*by), &statements[..]),
+        PairAgreement::Unknown => (None, Some(SortedBy::Unknown), &[][..]),
+        PairAgreement::Missing(_) | PairAgreement::Open => (None, None, &[][..]),
     };
-    PairVerdict { agreed, by, clerk: clerk_of(ladder.debate), differences }
+    json!({"agreed": agreed, "by": by, "clerk": clerk_of(ladder.debate), "differences": differences})
 }
 
 /// The model that gives both first answers, if only one model is named.

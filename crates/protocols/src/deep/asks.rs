@@ -1,110 +1,36 @@
 //! The asks of `deep`: what each seat reads in each phase, and the schema of its reply.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use agon_core::wording::joined;
 use agon_core::{Ask, Corrupt, Phase, Prompt, ReplySchema, Step};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::log::{DebatePoint, Debater, DeepLog, DeepRound};
 use super::positions::{self, DebatePositions};
-use super::replies::{Assessment, Revision, Stance, wire_name};
-use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
-use crate::prompt::{list_values, new_ask, restrict};
+use super::replies::{Argument, Assessment, Evaluation, Ratification, Synthesis, wire_name};
+use super::{DeepMode, DeepPhase, evaluation, verdict};
+use crate::prompt::{ListedSchemas, PromptSet, list_values, new_ask, remove_field, restrict, schema_of};
 
-/// What only one debater reads. Each template shows a part of it.
-#[derive(Default, Serialize)]
-struct OwnContext<'a> {
-    /// The debater that reads it.
-    label: &'a str,
-    round_number: u32,
-    max_rounds: u32,
-    /// The id of the reader's position, if it has replaced its first answer.
-    own_position: Option<&'a str>,
-    /// The ids of the counterpoints that the reader has not answered.
-    open: Option<String>,
-    /// The text that it is about: an answer, or a final position.
-    content: String,
-    /// The statement under which the chair read the reader's position, and what it says about that.
-    statement: Option<String>,
-    ruling: Option<String>,
-}
-
-/// What all readers of a phase read. Each template shows a part of it.
-#[derive(Default, Serialize)]
-struct PageContext<'a> {
-    question: String,
-    interjections: Vec<String>,
-    round_number: u32,
-    max_rounds: u32,
-    /// Texts of all debaters: the first answers, the current positions or the key points.
-    responses: Vec<DebaterText<'a>>,
-    current: Vec<DebaterText<'a>>,
-    key_points: Vec<DebaterText<'a>>,
-    previous_rounds: Vec<RoundContext<'a>>,
-    /// Which positions replace earlier ones.
-    revised: Vec<String>,
-    arguments: Vec<AssessedArgument<'a>>,
-    is_first_round: bool,
-    is_last_round: bool,
-    /// What the moderator said of the last round that it assessed.
-    last_assessment: Option<String>,
-    focus: Option<String>,
-    /// All counterpoints with their answers, and every revision with its cause.
-    counterpoints: Option<String>,
-    revisions: Option<String>,
-    /// Whether the chair sorts the answers.
-    sorts: bool,
-    /// Whether the debaters will say if they sign the chair's answer.
-    is_ratified: bool,
-    synthesis_input: String,
-    positions: Option<String>,
-    ranking: Option<String>,
-    /// The chair's answer, which the debaters are asked to sign.
-    content: String,
-}
-
-/// A debater's words under its label.
-#[derive(Serialize)]
-struct DebaterText<'a> {
-    label: &'a str,
-    content: String,
-}
-
-#[derive(Serialize)]
-struct RoundContext<'a> {
-    round: u32,
-    arguments: Vec<DebaterText<'a>>,
-}
-
-/// An argument as the moderator reads it.
-#[derive(Serialize)]
-struct AssessedArgument<'a> {
-    label: &'a str,
-    stance: Stance,
-    confidence: f64,
-    revision: Revision,
-    content: String,
-}
+/// The schemas of the replies, by the labels and ids that they list.
+static SCHEMAS: LazyLock<ListedSchemas> = LazyLock::new(ListedSchemas::default);
 
 /// Makes the asks of one debate.
 pub(super) struct DeepAsks<'a> {
-    parts: &'a DeepParts,
+    prompts: &'a PromptSet,
     log: &'a DeepLog<'a>,
     system: Arc<str>,
 }
 
 impl<'a> DeepAsks<'a> {
-    pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let context = BTreeMap::from([("rule", log.quoted.rule())]);
-        Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
+    pub(super) fn new(prompts: &'a PromptSet, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
+        let system = prompts.shared("deep/system.hbs", &json!({"rule": log.quoted.rule()}))?;
+        Ok(Self { prompts, log, system })
     }
 
     /// Stage 1: every debater answers, independently.
     pub(super) fn answers(&self) -> Result<Step, Corrupt> {
-        self.ask_role(DeepPhase::Answer.at(0), "debater", "deep/answer.hbs", self.page(), None)
+        self.ask_role(DeepPhase::Answer.at(0), "debater", "deep/answer.hbs", json!({}), None)
     }
 
     /// Stage 2D: every debater who answered argues.
@@ -112,25 +38,26 @@ impl<'a> DeepAsks<'a> {
         let log = self.log;
         let last = log.rounds.last().and_then(|round| round.assessment.as_ref());
         let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
-        let page = PageContext {
-            responses: self.first_answers(),
-            previous_rounds: log.rounds.iter().map(|round| self.arguments(round, true)).collect(),
-            revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
-            focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
-            ..self.page()
-        };
-        self.ask_debaters(DeepPhase::Debate.at(round), "deep/debater.hbs", &page, |place| {
+        let previous: Vec<Value> = log.rounds.iter().map(|round| self.arguments(round, true)).collect();
+        let revised = (0..log.debaters.len()).filter_map(|place| self.revised_in(place));
+        let page = json!({
+            "responses": self.first_answers(),
+            "previous_rounds": previous,
+            "revised": revised.collect::<Vec<_>>(),
+            "focus": focus.map(|focus| log.quoted.quote("the moderator", focus)),
+        });
+        self.ask_debaters(DeepPhase::Debate.at(round), "deep/debater.hbs", page, |place| {
             let is_open =
                 |point: &&DebatePoint| point.target == Some(place) && log.answer_to(point).is_none();
             let open: Vec<String> = log.points.iter().filter(is_open).map(|point| point.id.clone()).collect();
             let shown: Vec<String> = open.iter().map(|id| format!("[{id}]")).collect();
-            let own = OwnContext {
-                round_number: round,
-                max_rounds: log.options.max_rounds,
-                own_position: log.is_revised(place).then(|| log.position_id(place, u32::MAX)),
-                open: (!shown.is_empty()).then(|| joined(&shown)),
-                ..OwnContext::default()
-            };
+            let own = json!({
+                "label": log.label(place),
+                "round_number": round,
+                "max_rounds": log.options.max_rounds,
+                "own_position": log.is_revised(place).then(|| log.position_id(place, u32::MAX)),
+                "open": (!shown.is_empty()).then(|| joined(&shown)),
+            });
             (own, self.argument_schema(place, round, &open))
         })
     }
@@ -141,37 +68,36 @@ impl<'a> DeepAsks<'a> {
         let labels = || log.debaters.iter().map(|debater| debater.label.as_str()).enumerate();
         let arguments = labels().filter_map(|(place, label)| {
             let argument = log.argument(number, place)?;
-            Some(AssessedArgument {
-                label,
-                stance: argument.stance,
-                confidence: argument.confidence,
-                revision: argument.revision,
-                content: log.quoted.quote(&log.name(place), &self.argument(number, place)?.join("\n")),
-            })
+            Some(json!({
+                "label": label,
+                "stance": argument.stance,
+                "confidence": argument.confidence,
+                "revision": argument.revision,
+                "content": log.quoted.quote(&log.name(place), &self.argument(number, place)?.join("\n")),
+            }))
         });
         // A first answer that is still held stands above already.
-        let current = labels().map(|(place, label)| match log.is_revised(place) {
-            false => DebaterText { label, content: "Its first answer, as above.".to_owned() },
-            true => {
-                let position =
-                    format!("[{}] {}", log.position_id(place, number), log.position(place, number));
-                DebaterText { label, content: log.quoted.quote(&log.name(place), &position) }
-            }
+        let current = labels().map(|(place, label)| {
+            let position = || format!("[{}] {}", log.position_id(place, number), log.position(place, number));
+            let content = match log.is_revised(place) {
+                false => "Its first answer, as above.".to_owned(),
+                true => log.quoted.quote(&log.name(place), &position()),
+            };
+            json!({"label": label, "content": content})
         });
         let earlier = || log.rounds.iter().filter(|round| round.number < number);
         let last = earlier().rev().find_map(|round| round.assessment.as_ref());
-        let page = PageContext {
-            round_number: number,
-            max_rounds: log.options.max_rounds,
-            is_first_round: is_first,
-            is_last_round: number >= log.options.max_rounds,
-            responses: self.first_answers(),
-            previous_rounds: earlier().map(|round| self.arguments(round, false)).collect(),
-            last_assessment: last.map(|last| log.quoted.own_words(&assessment_lines(last).join("\n"))),
-            arguments: arguments.collect(),
-            current: current.collect(),
-            ..self.page()
-        };
+        let page = json!({
+            "round_number": number,
+            "max_rounds": log.options.max_rounds,
+            "is_first_round": is_first,
+            "is_last_round": number >= log.options.max_rounds,
+            "responses": self.first_answers(),
+            "previous_rounds": earlier().map(|round| self.arguments(round, false)).collect::<Vec<_>>(),
+            "last_assessment": last.map(|last| log.quoted.own_words(&assessment_lines(last).join("\n"))),
+            "arguments": arguments.collect::<Vec<_>>(),
+            "current": current.collect::<Vec<_>>(),
+        });
         let schema = self.assessment_schema(is_first);
         let phase = DeepPhase::Moderate.at(number);
         self.ask_role(phase, "moderator", "deep/moderator.hbs", page, Some(schema))
@@ -180,11 +106,11 @@ impl<'a> DeepAsks<'a> {
     /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
     pub(super) fn evaluations(&self) -> Result<Step, Corrupt> {
         let file = "deep/evaluator.hbs";
-        let shared = self.parts.prompts.shared(file, &self.page())?;
+        let shared = self.prompts.shared(file, &self.page(json!({})))?;
+        let schema = SCHEMAS.get("evaluation", &[], || schema_of::<Evaluation>("evaluation"));
         let asks = evaluation::pairs(self.log).into_iter().map(|(evaluator, answer)| {
             let content = self.log.quoted.quote(&answer.name, &answer.answer);
-            let own = OwnContext { content, ..OwnContext::default() };
-            let ask = self.own_ask(evaluator, file, &shared, &own, self.parts.evaluation.clone())?;
+            let ask = self.own_ask(evaluator, file, &shared, &json!({"content": content}), schema.clone())?;
             Ok(Ask { about: Some(answer.label.clone()), ..ask })
         });
         Ok(Step::Ask(DeepPhase::Evaluate.at(0), asks.collect::<Result<_, Corrupt>>()?))
@@ -203,27 +129,26 @@ impl<'a> DeepAsks<'a> {
             let holder =
                 |place: &usize| format!("{} [{}]", log.name(*place), log.position_id(*place, u32::MAX));
             let holders: Vec<String> = held.holders.iter().map(holder).collect();
-            let statement = held.statement.as_deref().unwrap_or("As written above.");
-            Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
+            let statement = if held.is_stated { &held.statement } else { "As written above." };
+            Some(format!("[{}] {statement} (held by {})", held.position.as_ref()?, joined(&holders)))
         });
         let quote = |what: &str, lines: Vec<String>| {
             (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
         };
-        let page = PageContext {
-            sorts,
-            is_ratified: log.options.ratify,
-            responses: self.texts(|place| self.superseded(place)),
-            synthesis_input: log.quoted.quote("the debate", &input),
-            positions: quote("the positions", held.collect()),
-            revisions: quote("the revisions", self.revisions()),
-            key_points: self.texts(|place| self.key_points(place)),
-            counterpoints: quote("the counterpoints", self.counterpoints()),
-            ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
-            ..self.page()
-        };
+        let page = json!({
+            "sorts": sorts,
+            "is_ratified": log.options.ratify,
+            "responses": self.texts(|place| self.superseded(place)),
+            "synthesis_input": log.quoted.quote("the debate", &input),
+            "positions": quote("the positions", held.collect()),
+            "revisions": quote("the revisions", self.revisions()),
+            "key_points": self.texts(|place| self.key_points(place)),
+            "counterpoints": quote("the counterpoints", self.counterpoints()),
+            "ranking": ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
+        });
         let ids: Vec<String> = match sorts {
             true => (1..=log.debaters.len()).map(|number| format!("P{number}")).collect(),
-            false => last.iter().filter_map(|held| held.id.clone()).collect(),
+            false => last.iter().filter_map(|held| held.position.clone()).collect(),
         };
         let schema = self.synthesis_schema(sorts, &ids);
         let phase = DeepPhase::Synthesis.at(log.rounds_completed());
@@ -240,26 +165,26 @@ impl<'a> DeepAsks<'a> {
         let mut lines = vec![synthesis.answer.clone(), format!("Why: {}", synthesis.why)];
         lines.extend(synthesis.contested.iter().map(|point| format!("Contested: {point}")));
         let content = self.log.quoted.quote("the chair", &lines.join("\n\n"));
-        let page = PageContext { content, ..self.page() };
         let positions = DebatePositions::read(self.log);
+        let schema = SCHEMAS.get("ratification", &[], || schema_of::<Ratification>("ratification"));
         let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
-        self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
+        self.ask_debaters(phase, "deep/ratify.hbs", json!({"content": content}), |place| {
             let (quoted, position) = (&self.log.quoted, self.log.position(place, u32::MAX));
             let held = positions.held_by(place);
             let ruling = held.and_then(|held| {
-                let ruling = format!("{}. {}", wire_name(held.fate()?), held.reason().unwrap_or_default());
+                let ruling =
+                    format!("{}. {}", wire_name(held.fate?), held.reason.as_deref().unwrap_or_default());
                 Some(quoted.quote("the chair", ruling.trim()))
             });
             // Without a statement of whoever sorted, a position is known by its own words.
-            let statement = held.and_then(|held| held.statement.as_deref());
-            let statement = statement.filter(|statement| *statement != position);
-            let own = OwnContext {
-                content: quoted.own_words(position),
-                statement: statement.map(|statement| quoted.quote("the position", statement)),
-                ruling,
-                ..OwnContext::default()
-            };
-            (own, self.parts.ratification.clone())
+            let stated = held.filter(|held| held.is_stated && held.statement != position);
+            let own = json!({
+                "label": self.log.label(place),
+                "content": quoted.own_words(position),
+                "statement": stated.map(|held| quoted.quote("the position", &held.statement)),
+                "ruling": ruling,
+            });
+            (own, schema.clone())
         })
     }
 
@@ -269,10 +194,10 @@ impl<'a> DeepAsks<'a> {
         phase: Phase,
         role: &str,
         file: &str,
-        page: PageContext<'_>,
+        page: Value,
         schema: Option<Arc<ReplySchema>>,
     ) -> Result<Step, Corrupt> {
-        let prompt = self.parts.prompts.whole(&self.system, file, &page)?;
+        let prompt = self.prompts.whole(&self.system, file, &self.page(page))?;
         let seats = self.log.debate.brief.seats_of(role);
         Ok(Step::Ask(phase, seats.map(|seat| new_ask(seat, prompt.clone(), schema.clone())).collect()))
     }
@@ -282,15 +207,14 @@ impl<'a> DeepAsks<'a> {
         &self,
         phase: Phase,
         file: &str,
-        page: &PageContext<'_>,
-        own_part: impl Fn(usize) -> (OwnContext<'a>, Arc<ReplySchema>),
+        page: Value,
+        own_part: impl Fn(usize) -> (Value, Arc<ReplySchema>),
     ) -> Result<Step, Corrupt> {
-        let shared = self.parts.prompts.shared(file, page)?;
+        let shared = self.prompts.shared(file, &self.page(page))?;
         let debaters =
             self.log.in_seat_order().filter_map(|place| Some((place, self.log.debaters.get(place)?)));
         let asks = debaters.map(|(place, debater)| {
             let (own, schema) = own_part(place);
-            let own = OwnContext { label: &debater.label, ..own };
             self.own_ask(debater, file, &shared, &own, schema)
         });
         Ok(Step::Ask(phase, asks.collect::<Result<_, _>>()?))
@@ -302,23 +226,23 @@ impl<'a> DeepAsks<'a> {
         debater: &Debater<'_>,
         file: &str,
         shared: &Arc<str>,
-        own: &OwnContext<'_>,
+        own: &Value,
         schema: Arc<ReplySchema>,
     ) -> Result<Ask, Corrupt> {
-        let tail = self.parts.prompts.tail(file, own)?;
+        let tail = self.prompts.tail(file, own)?;
         let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
         Ok(Ask { label: Some(debater.name.clone()), ..new_ask(debater.seat, prompt, Some(schema)) })
     }
 
     /// A page with the question and what the person said in between.
-    fn page(&self) -> PageContext<'a> {
+    fn page(&self, mut page: Value) -> Value {
         let (debate, quoted) = (self.log.debate, &self.log.quoted);
-        let interjections = debate.interjections.iter();
-        PageContext {
-            question: quoted.person(&debate.brief.question),
-            interjections: interjections.map(|said| quoted.person(&said.text)).collect(),
-            ..PageContext::default()
+        let interjections = debate.interjections.iter().map(|said| quoted.person(&said.text));
+        if let Value::Object(fields) = &mut page {
+            fields.insert("question".into(), quoted.person(&debate.brief.question).into());
+            fields.insert("interjections".into(), interjections.collect());
         }
+        page
     }
 
     /// The schema of a debater's argument. It lists the other debaters, the counterpoints that are to be answered, and the points that
@@ -330,10 +254,10 @@ impl<'a> DeepAsks<'a> {
         let looked_up = self.log.debate.items_shown(DeepPhase::Debate.as_str(), round);
         let looked_up = looked_up.filter(|item| item.text().is_some()).map(|item| item.id.clone());
         let citable: Vec<String> = citable.map(|point| point.id.clone()).chain(looked_up).collect();
-        self.parts.listed.get("argument", &[&others, &citable, open], || {
+        SCHEMAS.get("argument", &[&others, &citable, open], || {
             let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
             let targets: Vec<String> = others.iter().cloned().chain(short).collect();
-            let schema = copied(&self.parts.argument);
+            let schema = schema_of::<Argument>("argument");
             let schema = restrict(schema, "/properties/counterpoints/items/properties/target", &targets);
             let schema = list_values(schema, "/properties/agrees_with/items", &others);
             let schema = list_values(schema, "/properties/changed_because/items/properties/id", &citable);
@@ -349,8 +273,8 @@ impl<'a> DeepAsks<'a> {
     fn assessment_schema(&self, is_first: bool) -> Arc<ReplySchema> {
         let names = self.names();
         let kind = if is_first { "first assessment" } else { "assessment" };
-        self.parts.listed.get(kind, &[&names], || {
-            let mut schema = with_debaters(copied(&self.parts.assessment), "positions", &names);
+        SCHEMAS.get(kind, &[&names], || {
+            let mut schema = with_debaters(schema_of::<Assessment>("assessment"), "positions", &names);
             if is_first {
                 return with_debaters(schema, "first_positions", &names);
             }
@@ -363,8 +287,8 @@ impl<'a> DeepAsks<'a> {
     fn synthesis_schema(&self, sorts: bool, ids: &[String]) -> Arc<ReplySchema> {
         let names = self.names();
         let kind = if sorts { "sorting synthesis" } else { "synthesis" };
-        self.parts.listed.get(kind, &[&names, ids], || {
-            let mut schema = with_debaters(copied(&self.parts.synthesis), "positions", &names);
+        SCHEMAS.get(kind, &[&names, ids], || {
+            let mut schema = with_debaters(schema_of::<Synthesis>("synthesis"), "positions", &names);
             if !sorts {
                 remove_field(&mut schema, "positions");
             }
@@ -378,17 +302,17 @@ impl<'a> DeepAsks<'a> {
     }
 
     /// What every debater says, quoted, in label order. `None` leaves a debater out.
-    fn texts(&self, text: impl Fn(usize) -> Option<String>) -> Vec<DebaterText<'a>> {
-        let log: &'a DeepLog<'a> = self.log;
+    fn texts(&self, text: impl Fn(usize) -> Option<String>) -> Vec<Value> {
+        let log = self.log;
         let quoted = log.debaters.iter().enumerate().filter_map(|(place, debater)| {
             let content = log.quoted.quote(&debater.name, &text(place)?);
-            Some(DebaterText { label: &debater.label, content })
+            Some(json!({"label": debater.label, "content": content}))
         });
         quoted.collect()
     }
 
     /// The first answers of all debaters, each with its id.
-    fn first_answers(&self) -> Vec<DebaterText<'a>> {
+    fn first_answers(&self) -> Vec<Value> {
         self.texts(|place| Some(self.points(|point| point.round == 0 && point.author == place)))
     }
 
@@ -407,7 +331,7 @@ impl<'a> DeepAsks<'a> {
     }
 
     /// A round's arguments as they are read in later rounds.
-    fn arguments(&self, round: &DeepRound, with_positions: bool) -> RoundContext<'a> {
+    fn arguments(&self, round: &DeepRound, with_positions: bool) -> Value {
         let arguments = self.texts(|place| {
             let argument = self.log.argument(round.number, place)?;
             let (stance, revision) = (wire_name(argument.stance), wire_name(argument.revision));
@@ -420,7 +344,7 @@ impl<'a> DeepAsks<'a> {
             }
             Some(lines.join("\n"))
         });
-        RoundContext { round: round.number, arguments }
+        json!({"round": round.number, "arguments": arguments})
     }
 
     /// What a debater says in a round beside its position: key points, counterpoints, answers, the debaters it agrees with, and what it cites.
@@ -527,19 +451,8 @@ fn assessment_lines(assessment: &Assessment) -> Vec<String> {
     lines
 }
 
-fn copied(schema: &ReplySchema) -> ReplySchema {
-    ReplySchema { name: schema.name.clone(), json: schema.json.clone() }
-}
-
 /// A schema in which the members of these positions are debaters.
 fn with_debaters(schema: ReplySchema, list: &str, names: &[String]) -> ReplySchema {
     let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
     list_values(schema, &members, names)
-}
-
-/// Takes a field that does not apply out of a schema.
-fn remove_field(schema: &mut ReplySchema, field: &str) {
-    if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
-        fields.shift_remove(field);
-    }
 }

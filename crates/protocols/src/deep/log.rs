@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use agon_core::tools::TOOLS;
-use agon_core::{Brief, Corrupt, Debate, PhaseTurn, Seat, SeededDraw, Termination};
+use agon_core::{Brief, Corrupt, Debate, PhaseTurn, PositionChange, Seat, SeededDraw, Termination};
 use serde::de::DeserializeOwned;
 
 use super::replies::{AnswerAssent, Argument, Assessment, Ratification, Revision, Synthesis};
@@ -15,11 +15,9 @@ use crate::sorting::is_label;
 use crate::tools::{SourceCitation, cited_item};
 
 /// Comparisons with thresholds allow for rounding.
-const TOLERANCE: f64 = 1e-9;
+pub(super) const TOLERANCE: f64 = 1e-9;
 /// The share of the time and money limits that is kept for the synthesis.
 pub(crate) const CLOSING_SHARE: f64 = 0.2;
-/// A consensus answer is kept only above this agreement.
-const CONSENSUS_ABOVE: f64 = 0.6;
 
 /// A debater who gave a Stage 1 answer, under its label.
 #[derive(Debug)]
@@ -58,12 +56,8 @@ impl DebatePoint {
 /// What a debater declares in an argument, as far as it verifies.
 #[derive(Debug, Default)]
 pub(super) struct VerifiedArgument {
-    /// The points that made it change, each with the quoted words.
-    pub(super) cited: Vec<String>,
-    /// The ids of those among them that were looked up.
-    pub(super) sources: Vec<String>,
-    /// What it names as a cause although it does not verify, as it stands after "citing".
-    pub(super) unverified: Vec<String>,
+    /// What made it change. What does not verify is as it stands after "citing".
+    pub(super) cause: PositionChange,
     /// The ids of the counterpoints that it answers, each with the answer.
     answered: Vec<(String, String)>,
     /// The debaters whose positions it could sign.
@@ -217,24 +211,22 @@ impl<'a> DeepLog<'a> {
             if let Some(item) = cited_item(looked_up, said) {
                 match SourceCitation::verified(&self.quoted, item, quote) {
                     Some(source) => {
-                        verified.cited.push(source.cited);
-                        verified.sources.push(source.id);
+                        verified.cause.cited.push(source.cited);
+                        verified.cause.sources.push(source.id);
                     }
                     None => verified.add_misquote(&item.id, quote),
                 }
             } else if let Some(point) = shown(said).filter(|point| point.author != place) {
                 let id = &point.id;
+                let cited = || format!("[{id}] of {}: \"{quote}\"", self.name(point.author));
                 match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
-                    true => {
-                        verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author)))
-                    }
+                    true => verified.cause.cited.push(cited()),
                     false => verified.add_misquote(id, quote),
                 }
             } else {
                 verified.faults.push(format!("No point of another debater has the id {said:?}."));
-                verified
-                    .unverified
-                    .push(format!("{said:?}, which no point of another debater has as its id"));
+                let unverified = format!("{said:?}, which no point of another debater has as its id");
+                verified.cause.unverified.push(unverified);
             }
         }
         for label in &argument.agrees_with {
@@ -455,18 +447,10 @@ impl DeepRound {
     }
 }
 
-/// The consensus answer, if the agreement is high enough for one.
-pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
-    assessment
-        .consensus_answer
-        .as_deref()
-        .filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
-}
-
 impl VerifiedArgument {
     fn add_misquote(&mut self, id: &str, quote: &str) {
         self.faults.push(format!("The quote does not occur in [{id}]: {quote:?} ({QUOTE_EXACTLY})."));
-        self.unverified.push(format!("[{id}] with words that do not occur there"));
+        self.cause.unverified.push(format!("[{id}] with words that do not occur there"));
     }
 }
 

@@ -10,17 +10,17 @@
 //! - [`report`] describes the result for readers.
 //! - [`simulation`] plays the protocol with simulated seats.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use agon_core::protocol::file_names;
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::prompt::{self, ListedSchemas, PromptSet};
+use crate::prompt::{PromptSet, made_once};
 use log::DeepLog;
 use replies::{Argument, Assessment, Evaluation, Ratification, Revision, Synthesis};
 
@@ -134,30 +134,9 @@ static INFO: ProtocolInfo = ProtocolInfo {
 const DEBATERS_DEFAULT: usize = 3;
 const DEBATERS_MAX: usize = 7;
 
-/// The compiled templates and the schemas. Those of a debate list its ids as well.
-struct DeepParts {
-    prompts: PromptSet,
-    listed: ListedSchemas,
-    argument: Arc<ReplySchema>,
-    assessment: Arc<ReplySchema>,
-    evaluation: Arc<ReplySchema>,
-    synthesis: Arc<ReplySchema>,
-    ratification: Arc<ReplySchema>,
-}
-
-fn parts() -> Result<&'static DeepParts, Corrupt> {
-    static PARTS: OnceLock<DeepParts> = OnceLock::new();
-    prompt::made_once(&PARTS, || {
-        Ok(DeepParts {
-            prompts: PromptSet::new(TEMPLATES)?,
-            listed: ListedSchemas::default(),
-            argument: Arc::new(prompt::schema_of::<Argument>("argument")),
-            assessment: Arc::new(prompt::schema_of::<Assessment>("assessment")),
-            evaluation: Arc::new(prompt::schema_of::<Evaluation>("evaluation")),
-            synthesis: Arc::new(prompt::schema_of::<Synthesis>("synthesis")),
-            ratification: Arc::new(prompt::schema_of::<Ratification>("ratification")),
-        })
-    })
+fn prompts() -> Result<&'static PromptSet, Corrupt> {
+    static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
+    made_once(&PROMPTS, || PromptSet::new(TEMPLATES))
 }
 
 impl Protocol for Deep {
@@ -209,7 +188,7 @@ impl Protocol for Deep {
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
         let log = DeepLog::read(debate)?;
-        let asks = asks::DeepAsks::new(parts()?, &log)?;
+        let asks = asks::DeepAsks::new(prompts()?, &log)?;
         let Some(phase) = debate.last_phase() else { return asks.answers() };
         let debaters = log.debaters.len();
         let wrap_up = || if log.is_cut_short_strictly() { verdict::close(&log) } else { asks.synthesis() };
@@ -304,9 +283,7 @@ fn check_request(request: &Request, options: &DeepOptions) -> Result<(), Invalid
         return Err(Invalid::new("the question is empty: agon deep \"QUESTION\""));
     }
     let DeepOptions { min_rounds, max_rounds, .. } = *options;
-    let default =
-        DeepOptions::SPECS.iter().find(|spec| spec.key == "min_rounds").map_or("", |spec| spec.default);
-    if min_rounds > max_rounds && min_rounds.to_string() != default {
+    if min_rounds > max_rounds && min_rounds != DeepOptions::default().min_rounds {
         return Err(Invalid(format!(
             "min_rounds is {min_rounds}, which is more than max_rounds, {max_rounds}"
         )));

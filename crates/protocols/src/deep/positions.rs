@@ -6,46 +6,23 @@ use agon_core::{
 };
 
 use super::log::{DeepLog, is_id};
-use super::replies::{Argument, PositionRuling, RulingFate, declared_groups};
+use super::replies::{Argument, RulingFate, declared_groups};
+use super::verdict::PositionRecord;
 use super::{DeepMode, evaluation};
 use crate::quotes::is_same_text;
 use crate::sorting::{DeclaredGroup, LabelledText, PositionGroup, PositionNames, Sorting, short_name};
 
 /// Who holds what.
 #[derive(Debug, Default)]
-pub(super) struct DebatePositions<'l> {
+pub(super) struct DebatePositions {
     /// After Stage 1 and after each round that counts.
     pub(super) rounds: Vec<RoundPositions>,
     /// The positions at the end, in label order.
-    pub(super) last: Vec<FinalPosition<'l>>,
+    pub(super) last: Vec<PositionRecord>,
 }
 
-/// A position at the end of the debate.
-#[derive(Debug)]
-pub(super) struct FinalPosition<'l> {
-    /// The id under which the chair rules on it. `None` if the chair sorts and did not place it.
-    pub(super) id: Option<String>,
-    /// What whoever sorted says that it is.
-    pub(super) statement: Option<String>,
-    /// The debaters who hold it, by place.
-    pub(super) holders: Vec<usize>,
-    /// What the chair rules on it. `None` if it does not, or not once.
-    pub(super) ruling: Option<&'l PositionRuling>,
-}
-
-impl FinalPosition<'_> {
-    pub(super) fn fate(&self) -> Option<RulingFate> {
-        self.ruling.map(|ruling| ruling.fate)
-    }
-
-    /// The chair's reason, if it gives one.
-    pub(super) fn reason(&self) -> Option<&str> {
-        self.ruling.map(|ruling| ruling.reason.trim()).filter(|reason| !reason.is_empty())
-    }
-}
-
-impl<'l> DebatePositions<'l> {
-    pub(super) fn read(log: &'l DeepLog<'_>) -> Self {
+impl DebatePositions {
+    pub(super) fn read(log: &DeepLog<'_>) -> Self {
         let (mut names, mut positions) = (PositionNames::default(), Self::default());
         let counted = log.counted().map(|round| round.number);
         for number in std::iter::once(0).chain(counted).filter(|_| !log.debaters.is_empty()) {
@@ -75,13 +52,13 @@ impl<'l> DebatePositions<'l> {
     }
 
     /// The position that a debater holds at the end.
-    pub(super) fn held_by(&self, place: usize) -> Option<&FinalPosition<'l>> {
+    pub(super) fn held_by(&self, place: usize) -> Option<&PositionRecord> {
         self.last.iter().find(|held| held.holders.contains(&place))
     }
 
     /// The positions that the chair does not rule on.
-    pub(super) fn not_settled(&self) -> impl Iterator<Item = &FinalPosition<'l>> {
-        self.last.iter().filter(|held| held.ruling.is_none())
+    pub(super) fn not_settled(&self) -> impl Iterator<Item = &PositionRecord> {
+        self.last.iter().filter(|held| held.fate.is_none())
     }
 }
 
@@ -191,28 +168,25 @@ fn round_positions(
 /// What a debater cites for its change in a round. If nothing of it verifies, the analysis is its reason; nobody else in the debate
 /// reads that.
 fn change(log: &DeepLog<'_>, number: u32, place: usize) -> Option<PositionChange> {
-    let verified = log.round(number)?.verified.get(place)?;
+    let cause = &log.round(number)?.verified.get(place)?.cause;
     let analysis = log.argument(number, place)?.analysis.trim();
-    let is_reason = verified.cited.is_empty() && !analysis.is_empty();
-    Some(PositionChange {
-        cited: verified.cited.clone(),
-        sources: verified.sources.clone(),
-        unverified: verified.unverified.clone(),
-        reason: is_reason.then(|| analysis.to_owned()),
-    })
+    let is_reason = cause.cited.is_empty() && !analysis.is_empty();
+    Some(PositionChange { reason: is_reason.then(|| analysis.to_owned()), ..cause.clone() })
 }
 
 /// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
-fn last_positions<'l>(
-    log: &'l DeepLog<'_>,
+fn last_positions(
+    log: &DeepLog<'_>,
     sorting: &Sorting,
     named: &[(String, bool)],
     declared: Option<&[DeclaredGroup]>,
-) -> Vec<FinalPosition<'l>> {
-    let mut last: Vec<(&str, FinalPosition<'l>)> = Vec::new();
+) -> Vec<PositionRecord> {
+    let mut last: Vec<(&str, PositionRecord)> = Vec::new();
     for (place, (name, _)) in named.iter().enumerate() {
+        let label = log.label(place).to_owned();
         if let Some((_, known)) = last.iter_mut().find(|(other, _)| other == name) {
             known.holders.push(place);
+            known.debaters.push(label);
             continue;
         }
         let group = sorting.group_of(place);
@@ -225,8 +199,18 @@ fn last_positions<'l>(
         let mut rulings = rulings.filter(|ruling| id.as_ref().is_some_and(|id| is_id(&ruling.position, id)));
         // Two rulings on one position do not verify.
         let ruling = rulings.next().filter(|_| rulings.next().is_none());
-        let statement = group.and_then(|group| group.statement.clone());
-        last.push((name, FinalPosition { id, statement, holders: vec![place], ruling }));
+        let reason = ruling.map(|ruling| ruling.reason.trim().to_owned());
+        let stated = group.and_then(|group| group.statement.clone());
+        let record = PositionRecord {
+            is_stated: stated.is_some(),
+            statement: stated.unwrap_or_else(|| short_name(log.position(place, u32::MAX))),
+            debaters: vec![label],
+            holders: vec![place],
+            fate: ruling.map(|ruling| ruling.fate),
+            reason: reason.filter(|reason| !reason.is_empty()),
+            position: id,
+        };
+        last.push((name, record));
     }
     last.into_iter().map(|(_, position)| position).collect()
 }
@@ -241,21 +225,21 @@ fn declared_number(log: &DeepLog<'_>, declared: &[DeclaredGroup], group: &Positi
 }
 
 /// The positions for every measure.
-pub(super) fn history(log: &DeepLog<'_>, positions: DebatePositions<'_>) -> Result<PositionHistory, Corrupt> {
+pub(super) fn history(log: &DeepLog<'_>, positions: DebatePositions) -> Result<PositionHistory, Corrupt> {
     let decided = decided(log, &positions);
     Ok(PositionHistory { are_texts: true, rounds: positions.rounds, decided, marks: marks(log)?, near: None })
 }
 
 /// The position that the answer states: the only one that it adopts, or a new one. A position is not adopted if one of its holders
 /// dissents from the answer.
-fn decided(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> DecidedPosition {
+fn decided(log: &DeepLog<'_>, positions: &DebatePositions) -> DecidedPosition {
     let Some(synthesis) = &log.synthesis else { return DecidedPosition::Nothing };
-    let name = |held: &FinalPosition<'_>| {
+    let name = |held: &PositionRecord| {
         let seat = &log.debaters.get(*held.holders.first()?)?.seat.id;
         Some(positions.rounds.last()?.of(seat)?.position.clone())
     };
     let mut adopted = positions.last.iter().filter(|held| {
-        held.fate() == Some(RulingFate::Adopted) && !held.holders.iter().any(|place| log.dissents(*place))
+        held.fate == Some(RulingFate::Adopted) && !held.holders.iter().any(|place| log.dissents(*place))
     });
     match (adopted.next(), adopted.next()) {
         (Some(held), None) => name(held).map_or(DecidedPosition::Unknown, DecidedPosition::Held),

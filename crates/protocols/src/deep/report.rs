@@ -48,7 +48,8 @@ pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
 
 fn citable(log: &DeepLog<'_>, point: &DebatePoint) -> Option<CitableText> {
     let verified = log.round(point.round).and_then(|round| round.verified.get(point.author));
-    let is_misciting = point.is_position && verified.is_some_and(|verified| !verified.unverified.is_empty());
+    let is_misciting =
+        point.is_position && verified.is_some_and(|verified| !verified.cause.unverified.is_empty());
     Some(CitableText {
         id: point.id.clone(),
         seat: log.debaters.get(point.author)?.seat.id.clone(),
@@ -59,7 +60,7 @@ fn citable(log: &DeepLog<'_>, point: &DebatePoint) -> Option<CitableText> {
 }
 
 /// Whether the debaters agree, how the debate ended, and what they say to the answer.
-fn ending(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> String {
+fn ending(log: &DeepLog<'_>, positions: &DebatePositions) -> String {
     let Some(outcome) = &log.debate.outcome else { return String::new() };
     let last = log.counted().last().and_then(|round| round.assessment.as_ref());
     let adds_points = last.is_some_and(|last| !log.is_repetition(last.new_points_ratio));
@@ -115,7 +116,7 @@ fn dissent_item(log: &DeepLog<'_>, dissent: DeepDissent) -> ReportItem {
     }
 }
 
-fn outline(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Result<Outline, Corrupt> {
+fn outline(log: &DeepLog<'_>, positions: &DebatePositions) -> Result<Outline, Corrupt> {
     let synthesis = log.synthesis.as_ref();
     let contested = synthesis.into_iter().flat_map(|synthesis| &synthesis.contested);
     let signed = log.debaters.iter().zip(&log.ratifications).filter_map(|(debater, word)| {
@@ -123,9 +124,8 @@ fn outline(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Result<Outline
         Some(item(log, debater, assent_words(word.assent, &word.statement)))
     });
     let not_settled = positions.not_settled().filter(|_| synthesis.is_some()).map(|held| {
-        let record = verdict::position_record(log, held);
-        let names: Vec<String> = record.debaters.iter().map(|label| label_name(log.debate, label)).collect();
-        ReportItem { who: Some(joined(&names)), ..ReportItem::text(record.statement) }
+        let names: Vec<String> = held.debaters.iter().map(|label| label_name(log.debate, label)).collect();
+        ReportItem { who: Some(joined(&names)), ..ReportItem::text(&held.statement) }
     });
     let body = [
         list_section("Strongest points of each last argument", strongest_points(log)),
@@ -179,7 +179,7 @@ fn strongest_points(log: &DeepLog<'_>) -> impl Iterator<Item = ReportItem> {
 }
 
 /// The measures of each round, and what each debater did in it.
-fn rounds(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Option<ReportSection> {
+fn rounds(log: &DeepLog<'_>, positions: &DebatePositions) -> Option<ReportSection> {
     let cell = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), score);
     let measures = log.counted().map(|round| {
         let assessment = round.assessment.as_ref();

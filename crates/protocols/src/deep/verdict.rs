@@ -5,14 +5,17 @@ use agon_core::{
     AbsenceReason, Corrupt, Fate, Outcome, PhaseTurn, PositionFate, RoundPositions, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::evaluation::{self, RankedAnswer};
-use super::log::{self, Debater, DeepLog, DeepRound, is_id};
-use super::positions::{self, DebatePositions, FinalPosition};
-use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
+use super::log::{Debater, DeepLog, DeepRound, TOLERANCE, is_id};
+use super::positions::{self, DebatePositions};
+use super::replies::{AnswerAssent, Argument, Assessment, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
 use crate::participation::{cut_off_warnings, fidelity, shortened_warnings};
-use crate::sorting::short_name;
+
+/// A consensus answer is kept only above this agreement.
+const CONSENSUS_ABOVE: f64 = 0.6;
 
 /// The verdict of `deep`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +31,7 @@ pub struct DeepVerdict {
     pub not_settled: Vec<PositionRecord>,
     /// With `--ratify`: what each debater who was asked and not absent says to the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signed: Option<Vec<SignedAnswer>>,
+    pub signed: Option<Vec<Value>>,
     /// What the debate loop passed to Stage 3.
     pub synthesis_input: SynthesisInput,
     /// The rounds in which at least one debater argued.
@@ -51,15 +54,12 @@ pub struct PositionRecord {
     pub fate: Option<RulingFate>,
     /// The chair's reason.
     pub reason: Option<String>,
-}
-
-/// What a debater says to the answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SignedAnswer {
-    /// The label.
-    pub debater: String,
-    pub assent: AnswerAssent,
-    pub statement: String,
+    /// The debaters who hold it, by place.
+    #[serde(skip)]
+    pub(super) holders: Vec<usize>,
+    /// Whether the statement is from whoever sorted. If not, it is the position itself, cut where it is long.
+    #[serde(skip)]
+    pub(super) is_stated: bool,
 }
 
 /// Who wrote the answer.
@@ -99,7 +99,7 @@ pub struct FinalStance {
     pub revised_position: String,
 }
 
-/// The moderator's last assessment.
+/// What the moderator says of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConvergenceStatus {
     pub agreement_score: f64,
@@ -109,22 +109,31 @@ pub struct ConvergenceStatus {
     pub remaining_disagreements: Vec<String>,
 }
 
+impl ConvergenceStatus {
+    fn of(assessment: &Assessment) -> Self {
+        let is_consensus = assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE;
+        Self {
+            agreement_score: assessment.agreement_score,
+            new_points_ratio: assessment.new_points_ratio,
+            consensus_answer: assessment.consensus_answer.clone().filter(|_| is_consensus),
+            remaining_disagreements: assessment.remaining_disagreements.clone(),
+        }
+    }
+}
+
 /// One round of the debate loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
     pub round: u32,
     /// The share of pairs of debaters who hold one position after it. Null if that is not known.
     pub agreement: Option<f64>,
-    /// Whether the moderator assessed the round. If not, the fields up to `next_round_focus` are null or empty.
+    /// Whether the moderator assessed the round.
     pub assessed: bool,
-    /// The moderator's own score.
-    pub agreement_score: Option<f64>,
-    pub new_points_ratio: Option<f64>,
+    /// The moderator's own scores.
+    #[serde(flatten)]
+    pub assessment: Option<ConvergenceStatus>,
     /// The moderator's advice, which decides nothing.
     pub should_stop: Option<bool>,
-    /// What the debaters agree on, if the score is high enough.
-    pub consensus_answer: Option<String>,
-    pub remaining_disagreements: Vec<String>,
     pub next_round_focus: Option<String>,
     /// What each debater argued, in label order.
     pub stances: Vec<StanceReport>,
@@ -160,32 +169,21 @@ pub struct DeepDissent {
     pub ruling: Option<String>,
 }
 
-/// A position at the end, as the verdict has it.
-pub(super) fn position_record(log: &DeepLog<'_>, held: &FinalPosition<'_>) -> PositionRecord {
-    let first = held.holders.first().copied().unwrap_or_default();
-    PositionRecord {
-        position: held.id.clone(),
-        statement: held.statement.clone().unwrap_or_else(|| short_name(log.position(first, u32::MAX))),
-        debaters: held.holders.iter().map(|place| log.label(*place).to_owned()).collect(),
-        fate: held.fate(),
-        reason: held.reason().map(str::to_owned),
-    }
-}
-
 /// What does not verify in the chair's rulings. No ruling at all declares nothing.
 pub(super) fn ruling_faults(log: &DeepLog<'_>) -> Vec<String> {
     let positions = DebatePositions::read(log);
     let given = log.synthesis.as_ref().map_or(&[][..], |synthesis| &synthesis.fates);
-    let ids = || positions.last.iter().filter_map(|held| held.id.as_ref());
+    let ids = || positions.last.iter().filter_map(|held| held.position.as_ref());
     let unknown = given.iter().filter(|ruling| !ids().any(|id| is_id(&ruling.position, id)));
     let unknown = unknown.map(|ruling| format!("There is no position {:?}.", ruling.position));
-    let open = positions.not_settled().filter_map(|held| held.id.as_ref()).filter(|_| !given.is_empty());
+    let open =
+        positions.not_settled().filter_map(|held| held.position.as_ref()).filter(|_| !given.is_empty());
     unknown.chain(open.map(|id| format!("`fates` must have {id} once."))).collect()
 }
 
 /// Whether a debater is in the dissent: by its own word or, without one, by what the chair rules on its position.
-fn is_dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> bool {
-    let fate = positions.held_by(place).and_then(FinalPosition::fate);
+fn is_dissent(log: &DeepLog<'_>, positions: &DebatePositions, place: usize) -> bool {
+    let fate = positions.held_by(place).and_then(|held| held.fate);
     match log.ratification(place) {
         Some(_) => log.dissents(place),
         None => matches!(fate, Some(RulingFate::Rejected | RulingFate::Partly)),
@@ -193,7 +191,7 @@ fn is_dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) 
 }
 
 /// Everybody who dissents, in label order.
-pub(super) fn dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Vec<DeepDissent> {
+pub(super) fn dissent(log: &DeepLog<'_>, positions: &DebatePositions) -> Vec<DeepDissent> {
     let debaters = log.debaters.iter().enumerate().filter(|(place, _)| is_dissent(log, positions, *place));
     let entry = |(place, debater): (usize, &Debater<'_>)| {
         let statement = log.ratification(place).map(|word| word.statement.trim().to_owned());
@@ -204,20 +202,20 @@ pub(super) fn dissent(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Vec
             seat: debater.seat.id.clone(),
             position: log.position(place, u32::MAX).to_owned(),
             reason: statement.filter(|statement| !statement.is_empty()).or(key_point),
-            fate: held.and_then(FinalPosition::fate),
-            ruling: held.and_then(FinalPosition::reason).map(str::to_owned),
+            fate: held.and_then(|held| held.fate),
+            ruling: held.and_then(|held| held.reason.clone()),
         }
     };
     debaters.map(entry).collect()
 }
 
 /// What became of a debater's first answer, and why.
-fn fate(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> (Fate, String) {
+fn fate(log: &DeepLog<'_>, positions: &DebatePositions, place: usize) -> (Fate, String) {
     let given_up = positions::given_up_in(log, place, &positions.rounds).and_then(|left| log.round(left));
     let given_up = given_up.map(|round| format!("in round {}, {}", round.number, citing(round, place)));
     // The chair rules on the position at the end, which is not always the first answer.
     let held = positions.held_by(place);
-    let fate = held.and_then(FinalPosition::fate);
+    let fate = held.and_then(|held| held.fate);
     let ruling = match fate {
         Some(RulingFate::Adopted) => "the chair adopts its holder's final position",
         Some(RulingFate::Partly) => "the chair adopts a part of its holder's final position",
@@ -225,7 +223,8 @@ fn fate(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> (Fa
         None if log.synthesis.is_none() => "there is no answer",
         None => "the chair does not rule on its holder's final position",
     };
-    let because = held.and_then(FinalPosition::reason).map_or(String::new(), |reason| format!(": {reason}"));
+    let reason = held.and_then(|held| held.reason.as_ref());
+    let because = reason.map_or(String::new(), |reason| format!(": {reason}"));
     let mut story: Vec<String> = given_up.iter().map(|given_up| format!("left {given_up}")).collect();
     story.push(format!("{ruling}{because}"));
     story.extend(log.ratification(place).map(|word| assent_words(word.assent, &word.statement)));
@@ -242,9 +241,8 @@ fn fate(log: &DeepLog<'_>, positions: &DebatePositions<'_>, place: usize) -> (Fa
 
 /// What a debater cites for revising its position in a round.
 pub(super) fn citing(round: &DeepRound, place: usize) -> String {
-    let verified = round.verified.get(place);
-    let verified = verified.map(|verified| (verified.cited.as_slice(), verified.unverified.as_slice()));
-    match verified {
+    let cause = round.verified.get(place).map(|verified| &verified.cause);
+    match cause.map(|cause| (cause.cited.as_slice(), cause.unverified.as_slice())) {
         None | Some(([], [])) => "citing nothing".to_owned(),
         Some(([], named)) => format!("citing {}", named.join("; ")),
         Some((cited, _)) => format!("citing {}", joined(cited)),
@@ -327,20 +325,19 @@ pub(super) fn chair(log: &DeepLog<'_>) -> Option<ChairRecord> {
     })
 }
 
-fn verdict(log: &DeepLog<'_>, positions: &DebatePositions<'_>) -> Result<DeepVerdict, Corrupt> {
+fn verdict(log: &DeepLog<'_>, positions: &DebatePositions) -> Result<DeepVerdict, Corrupt> {
     let synthesis = log.synthesis.as_ref();
     let words = log.debaters.iter().zip(&log.ratifications).filter_map(|(debater, word)| {
-        let (word, debater) = (word.as_ref()?, debater.label.clone());
-        Some(SignedAnswer { debater, assent: word.assent, statement: word.statement.clone() })
+        let word = word.as_ref()?;
+        Some(json!({"debater": debater.label, "assent": word.assent, "statement": word.statement}))
     });
     let is_ranked = log.options.mode == DeepMode::Standard;
-    let record = |held: &FinalPosition<'_>| position_record(log, held);
     Ok(DeepVerdict {
         answer: synthesis.map(|synthesis| synthesis.answer.clone()),
         why: synthesis.map(|synthesis| synthesis.why.clone()),
         contested: synthesis.map(|synthesis| synthesis.contested.clone()).unwrap_or_default(),
-        positions: positions.last.iter().map(record).collect(),
-        not_settled: positions.not_settled().map(record).collect(),
+        positions: positions.last.clone(),
+        not_settled: positions.not_settled().cloned().collect(),
         signed: log.options.ratify.then(|| words.collect()),
         synthesis_input: synthesis_input(log),
         rounds: log.counted().map(|round| round_report(log, round, positions)).collect(),
@@ -365,12 +362,7 @@ pub(super) fn synthesis_input(log: &DeepLog<'_>) -> SynthesisInput {
         mode: log.options.mode.as_str().to_owned(),
         rounds_completed: log.rounds_completed(),
         final_stances: log.debaters.iter().enumerate().map(final_stance).collect(),
-        convergence_status: last.map(|assessment| ConvergenceStatus {
-            agreement_score: assessment.agreement_score,
-            new_points_ratio: assessment.new_points_ratio,
-            consensus_answer: log::consensus_answer(assessment).map(str::to_owned),
-            remaining_disagreements: assessment.remaining_disagreements.clone(),
-        }),
+        convergence_status: last.map(ConvergenceStatus::of),
         debate_log: log.counted().map(|round| round_line(log, round)).collect(),
     }
 }
@@ -394,32 +386,27 @@ fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
     format!("Round {number}: {}; {assessment}{open}", stances.join("; "))
 }
 
-fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions<'_>) -> RoundReport {
+fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions) -> RoundReport {
     let assessment = round.assessment.as_ref();
     let said = round.arguments.iter().zip(&round.verified);
     let stances = log.debaters.iter().zip(said).map(|(debater, (argument, verified))| StanceReport {
         debater: debater.label.clone(),
         carried: argument.is_none(),
-        cited: verified.cited.clone(),
+        cited: verified.cause.cited.clone(),
         argument: argument.clone(),
     });
     RoundReport {
         round: round.number,
         agreement: positions.agreement(round.number),
         assessed: assessment.is_some(),
-        agreement_score: assessment.map(|assessment| assessment.agreement_score),
-        new_points_ratio: assessment.map(|assessment| assessment.new_points_ratio),
+        assessment: assessment.map(ConvergenceStatus::of),
         should_stop: assessment.map(|assessment| assessment.should_stop),
-        consensus_answer: assessment.and_then(log::consensus_answer).map(str::to_owned),
-        remaining_disagreements: assessment
-            .map(|assessment| assessment.remaining_disagreements.clone())
-            .unwrap_or_default(),
         next_round_focus: assessment.and_then(|assessment| assessment.next_round_focus.clone()),
         stances: stances.collect(),
     }
 }
 
-fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePositions<'_>) -> Vec<String> {
+fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePositions) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget && log.synthesis.is_some() {
         warnings.push(format!("{} -> synthesis (degraded)", log.options.mode.as_str()));
@@ -450,7 +437,7 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
 }
 
 /// A score that contradicts the groups, a missing assessment, and concessions that change nothing.
-fn round_warnings(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions<'_>) -> Vec<String> {
+fn round_warnings(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions) -> Vec<String> {
     let held = positions.round(round.number);
     let mut warnings: Vec<String> =
         held.and_then(|held| contradicted_score(log, round, held)).into_iter().collect();

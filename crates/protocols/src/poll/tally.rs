@@ -100,6 +100,17 @@ impl<'a> PollTally<'a> {
         self.groups.iter().find(|group| group.members.contains(&place))
     }
 
+    /// The seats that gave an answer.
+    pub(super) fn seats(&self, group: &PositionGroup) -> Vec<&'a str> {
+        self.votes_of(group).iter().map(|vote| vote.seat).collect()
+    }
+
+    /// The mean confidence of an answer's votes.
+    pub(super) fn confidence(&self, group: &PositionGroup) -> f64 {
+        let sum: f64 = self.votes_of(group).iter().map(|vote| vote.reply.confidence).sum();
+        sum / group.members.len().max(1) as f64
+    }
+
     /// The group's share of all votes.
     pub(super) fn share(&self, group: &PositionGroup) -> f64 {
         group.members.len() as f64 / self.votes.len().max(1) as f64

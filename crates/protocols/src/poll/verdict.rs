@@ -5,47 +5,22 @@ use std::collections::BTreeMap;
 use agon_core::view::ending_sentence;
 use agon_core::wording::{percent, score};
 use agon_core::{
-    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Headline, Outcome, Outline, PositionFate,
-    PositionHistory, ReportBlock, ReportItem, RoundPositions, SeatPosition, SeatVote, Status, Step,
-    Termination,
+    Corrupt, DebateView, DecidedPosition, Fate, Headline, Outcome, Outline, PositionFate, PositionHistory,
+    ReportBlock, ReportItem, SeatVote, Status, Step, Termination,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::ROUND;
-use super::answers::SeatAnswer;
-use super::replies::PollAnswer;
+use super::answers::{SeatAnswer, answer_history, ballots};
 use super::tally::PollTally;
 use crate::clerk::{SortedBy, clerk_of, why_unsorted};
 use crate::participation::{cut_off_warnings, fidelity, shortened_warnings};
 use crate::report_sections::{answer_section, answer_tone, list_section, table_section};
 use crate::sorting::PositionGroup;
 
-/// The verdict of `poll`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PollVerdict {
-    /// The most common answer. Null if there is none, if several are tied, or if it is not known.
-    pub answer: Option<String>,
-    /// The answer's share of the votes.
-    pub share: Option<f64>,
-    pub decided_by: Option<VoteStrength>,
-    /// The most common answers, if several are tied.
-    pub tied: Vec<String>,
-    /// The answers, the most common first.
-    pub tally: Vec<TallyEntry>,
-    /// How it is known which answers are the same.
-    pub sorted_by: SortedBy,
-    /// The model that sorted the answers. Null if it was not asked.
-    pub clerk: Option<String>,
-    pub votes: Vec<PollVote>,
-    /// How many seats answered.
-    pub answered: usize,
-    /// How many seats were asked.
-    pub seats: usize,
-}
-
 /// How clear a vote is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VoteStrength {
     /// All seats gave the answer.
@@ -54,32 +29,6 @@ pub enum VoteStrength {
     Majority,
     /// No more than half gave it, but more than any other answer.
     Plurality,
-}
-
-/// An answer and who gave it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TallyEntry {
-    /// The answer in the words of its first vote.
-    pub answer: String,
-    /// The answer in the clerk's words, if the clerk sorted it.
-    pub statement: Option<String>,
-    /// Whether nobody declared how it relates to the other answers.
-    pub unsorted: bool,
-    pub votes: usize,
-    /// The share of all votes.
-    pub share: f64,
-    /// The mean confidence of its votes.
-    pub confidence: f64,
-    /// The seats that gave it.
-    pub seats: Vec<String>,
-}
-
-/// What one seat answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PollVote {
-    pub seat: String,
-    #[serde(flatten)]
-    pub reply: PollAnswer,
 }
 
 /// Closes the poll.
@@ -95,7 +44,7 @@ pub(super) fn close(tally: &PollTally<'_>) -> Result<Step, Corrupt> {
         status,
         termination,
         rounds_completed: u32::from(!tally.votes.is_empty()),
-        verdict: serde_json::to_value(verdict(tally))?,
+        verdict: verdict(tally),
         dissent,
         fidelity: fidelity(tally.debate, status == Status::Complete),
         warnings: warnings(tally, termination),
@@ -130,35 +79,44 @@ fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
     })
 }
 
-fn verdict(tally: &PollTally<'_>) -> PollVerdict {
+/// The verdict of `poll`. `answer` is null if there is none, if several are tied, or if it is not known. The most common answers come
+/// first in `tally`.
+fn verdict(tally: &PollTally<'_>) -> Value {
     let winner = tally.winner();
-    let vote = |vote: &SeatAnswer<'_>| PollVote { seat: vote.seat.to_owned(), reply: vote.reply.clone() };
-    PollVerdict {
-        answer: winner.map(|winner| tally.name(winner).to_owned()),
-        share: winner.map(|winner| tally.share(winner)),
-        decided_by: strength(tally),
-        tied: tally.tied().iter().map(|group| tally.name(group).to_owned()).collect(),
-        tally: tally.groups.iter().map(|group| tally_entry(tally, group)).collect(),
-        sorted_by: tally.sorted_by,
-        clerk: clerk_of(tally.debate),
-        votes: tally.votes.iter().map(vote).collect(),
-        answered: tally.votes.len(),
-        seats: tally.voters(),
-    }
-}
-
-fn tally_entry(tally: &PollTally<'_>, group: &PositionGroup) -> TallyEntry {
-    let votes = tally.votes_of(group);
-    let confidence: f64 = votes.iter().map(|vote| vote.reply.confidence).sum();
-    TallyEntry {
-        answer: tally.name(group).to_owned(),
-        statement: group.statement.clone(),
-        unsorted: group.is_unsorted && !tally.is_known(),
-        votes: votes.len(),
-        share: tally.share(group),
-        confidence: confidence / votes.len().max(1) as f64,
-        seats: votes.iter().map(|vote| vote.seat.to_owned()).collect(),
-    }
+    let vote = |SeatAnswer { seat, reply }: &SeatAnswer<'_>| {
+        json!({
+            "seat": seat,
+            "analysis": reply.analysis,
+            "why": reply.why,
+            "answer": reply.answer,
+            "confidence": reply.confidence,
+        })
+    };
+    let entry = |group: &PositionGroup| {
+        json!({
+            // In the words of its first vote, and in the clerk's words, if the clerk sorted it.
+            "answer": tally.name(group),
+            "statement": group.statement,
+            // Whether nobody declared how it relates to the other answers.
+            "unsorted": group.is_unsorted && !tally.is_known(),
+            "votes": group.members.len(),
+            "share": tally.share(group),
+            "confidence": tally.confidence(group),
+            "seats": tally.seats(group),
+        })
+    };
+    json!({
+        "answer": winner.map(|winner| tally.name(winner)),
+        "share": winner.map(|winner| tally.share(winner)),
+        "decided_by": strength(tally),
+        "tied": tally.tied().iter().map(|group| tally.name(group)).collect::<Vec<_>>(),
+        "tally": tally.groups.iter().map(entry).collect::<Vec<_>>(),
+        "sorted_by": tally.sorted_by,
+        "clerk": clerk_of(tally.debate),
+        "votes": tally.votes.iter().map(vote).collect::<Vec<_>>(),
+        "answered": tally.votes.len(),
+        "seats": tally.voters(),
+    })
 }
 
 fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
@@ -197,11 +155,6 @@ fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
 
 /// Everything that the reports, the page and the other interfaces show of the poll.
 pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
-    let ballot = |vote: &SeatAnswer<'_>| Ballot {
-        seat: vote.seat.to_owned(),
-        answer: vote.answer().to_owned(),
-        stands_alone: true,
-    };
     let last_vote = |vote: &SeatAnswer<'_>| SeatVote {
         seat: vote.seat.to_owned(),
         label: None,
@@ -224,7 +177,7 @@ pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
         },
         outline: outline(tally),
         positions: positions(tally),
-        ballots: tally.votes.iter().map(ballot).collect(),
+        ballots: ballots(&tally.votes),
         votes: tally.votes.iter().map(last_vote).collect(),
         dissent: dissent(tally),
         ..DebateView::default()
@@ -261,9 +214,10 @@ fn outline(tally: &PollTally<'_>) -> Outline {
     };
     answer.blocks.extend(support.into_iter().chain(sorted).map(ReportBlock::Line));
     let rows = tally.groups.iter().map(|group| {
-        let entry = tally_entry(tally, group);
-        let share = percent(entry.votes as u64, answered as u64);
-        [entry.answer, entry.votes.to_string(), share, score(entry.confidence), entry.seats.join(", ")]
+        let (votes, confidence) = (group.members.len(), score(tally.confidence(group)));
+        let share = percent(votes as u64, answered as u64);
+        let (answer, seats) = (tally.name(group).to_owned(), tally.seats(group).join(", "));
+        [answer, votes.to_string(), share, confidence, seats]
     });
     let counted = table_section("Tally", ["Answer", "Votes", "Share", "Confidence", "Seats"], rows);
     let votes = list_section("Votes", tally.votes.iter().map(vote_item));
@@ -276,25 +230,10 @@ fn outline(tally: &PollTally<'_>) -> Outline {
 
 /// One round of positions. The same answers have the same name.
 fn positions(tally: &PollTally<'_>) -> PositionHistory {
-    let seat_position = |(place, vote): (usize, &SeatAnswer<'_>)| SeatPosition {
-        seat: vote.seat.to_owned(),
-        position: tally.group_of(place).map_or("", |group| tally.name(group)).to_owned(),
-        is_unsorted: tally.group_of(place).is_some_and(|group| group.is_unsorted),
-        confidence: Some(vote.reply.confidence),
-        ..SeatPosition::default()
-    };
     let is_over = tally.debate.outcome.is_some();
     let decided = tally.winner().filter(|_| is_over).map(|winner| tally.name(winner).to_owned());
-    let round = RoundPositions {
-        round: ROUND,
-        stands: tally.votes.iter().enumerate().map(seat_position).collect(),
-        ruling: decided.clone(),
-        ..RoundPositions::default()
-    };
-    PositionHistory {
-        are_texts: !tally.sheet().is_discrete(),
-        rounds: if round.stands.is_empty() { Vec::new() } else { vec![round] },
-        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
-        ..PositionHistory::default()
-    }
+    let mut history = answer_history(&tally.votes, &tally.groups, ROUND);
+    history.rounds.iter_mut().for_each(|round| round.ruling.clone_from(&decided));
+    let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
+    PositionHistory { are_texts: !tally.sheet().is_discrete(), decided, ..history }
 }

@@ -15,7 +15,7 @@ use super::replies::{
 use super::seats::explorer_id;
 use super::verdict::{ReviewBranch, shown_answer};
 use super::{ReviewMode, ReviewPhase};
-use crate::prompt::{PromptSet, new_ask, restrict, schema_of};
+use crate::prompt::{PromptSet, new_ask, remove_field, restrict, schema_of};
 use crate::quotes::QuotedTexts;
 
 /// Makes the asks of one debate.
@@ -158,10 +158,8 @@ impl<'a> ReviewAsks<'a> {
             ("acknowledgments", "judge", &judges),
         ] {
             schema = restrict(schema, &format!("/properties/{field}/items/properties/{key}"), values);
-            if let Some(Value::Object(fields)) =
-                schema.json.pointer_mut("/properties").filter(|_| values.is_empty())
-            {
-                fields.shift_remove(field);
+            if values.is_empty() {
+                remove_field(&mut schema, field);
             }
         }
         // Reasons come before decisions: the verdict is the last thing that a judge writes.

@@ -1,15 +1,16 @@
 //! What the judges declare about findings and about their changes of mind, verified: ids, quotes and locations. Here findings that
 //! are the same problem become one, and a changed verdict meets the evidence bar or is a weak flip.
 
-use agon_core::ReplyFault;
 use agon_core::wording::excerpt;
+use agon_core::{PositionChange, ReplyFault};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::ReviewPhase;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::replies::{
-    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict,
-    OtherFindingStatus, OtherStatus, OwnStatus, SecondVerdict,
+    ChangeReason, EvidenceKind, FirstVerdict, JudgeFinding, JudgeVerdict, OtherFindingStatus, OtherStatus,
+    OwnStatus, SecondVerdict,
 };
 use crate::packet_lines::PacketLocation;
 use crate::quotes::{QuotedTexts, is_quote_of, is_same_text};
@@ -39,34 +40,16 @@ pub struct ReviewFinding {
     pub raised_by: Vec<String>,
     /// Who else accepted it in round 2.
     pub accepted_by: Vec<String>,
-    /// Who disputed it in round 2.
-    pub disputed_by: Vec<DisputedFinding>,
+    /// Who disputed it in round 2, and why.
+    pub disputed_by: Vec<Value>,
     /// The rounds in which it was reported.
     pub rounds: Vec<u32>,
-    /// The other reports of it.
-    pub also: Vec<OtherWording>,
+    /// The other reports of it, as their judges gave them.
+    pub also: Vec<Value>,
     /// Whether everybody who raised or accepted it dropped it in round 2.
     pub dropped: bool,
     /// Who dropped it in round 2, by its id.
     pub dropped_by: Vec<String>,
-}
-
-/// A judge's objection to a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DisputedFinding {
-    pub judge: String,
-    pub reason: String,
-}
-
-/// The same finding in other words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OtherWording {
-    pub id: String,
-    pub judge: String,
-    /// How severe its judge thinks it is.
-    pub severity: FindingSeverity,
-    pub description: String,
-    pub location: Option<String>,
 }
 
 /// Whether a seat means this id, with or without the brackets in which it was shown.
@@ -184,26 +167,19 @@ fn shown_finding<'l>(
     log.shown_findings(judge, is_own).find(|raised| is_id(id, &raised.id))
 }
 
-/// Evidence for a change of verdict that verifies.
-#[derive(Debug)]
-pub(super) struct ChangeEvidence {
-    /// What is cited, in the judge's words, as far as it verifies.
-    pub(super) cited: String,
-    /// The id of what is cited, if it was looked up.
-    pub(super) source: Option<String>,
-}
-
-/// The evidence for a change, if it is in the packet, in the findings that the judge was shown, or in its own words of round 1.
+/// The evidence for a change as far as it verifies, in the judge's words: if it is in the packet, in the findings that the judge was
+/// shown, or in its own words of round 1.
 ///
 /// "You may only change your verdict if you can cite a SPECIFIC technical detail, code location, or factual error."
 pub(super) fn verified_evidence(
     log: &ReviewLog<'_>,
     judge: &ReviewJudge<'_>,
     reason: &ChangeReason,
-) -> Option<ChangeEvidence> {
+) -> Option<PositionChange> {
     let ChangeReason { kind, citation, quote } = reason;
     if let Some(source) = looked_up(log, reason) {
-        return Some(ChangeEvidence { cited: source.cited, source: Some(source.id) });
+        let (cited, sources) = (vec![source.cited], vec![source.id]);
+        return Some(PositionChange { cited, sources, ..PositionChange::default() });
     }
     let withdrawn = |claim, against| withdrawn_claim(log, judge, claim, against);
     let cited = match kind {
@@ -211,7 +187,7 @@ pub(super) fn verified_evidence(
         EvidenceKind::MissedDetail => missed_detail(log, judge, reason),
         EvidenceKind::FactualError => withdrawn(quote, citation).or_else(|| withdrawn(citation, quote)),
     };
-    cited.map(|cited| ChangeEvidence { cited, source: None })
+    cited.map(|cited| PositionChange { cited: vec![cited], ..PositionChange::default() })
 }
 
 /// What was looked up that a judge cites by its id, with words of it. It is evidence of every kind.
@@ -359,10 +335,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
     let accepted_by = in_seat_order(&|seat| !has_raised(seat) && accepts(seat));
     let disputes =
         said.iter().filter(|(seat, said)| said.status == OtherStatus::Dispute && !has_raised(seat));
-    let disputes = disputes.map(|(seat, said)| DisputedFinding {
-        judge: (*seat).clone(),
-        reason: said.reason.trim().to_owned(),
-    });
+    let disputes = disputes.map(|(seat, said)| json!({"judge": seat, "reason": said.reason.trim()}));
     let mut rounds: Vec<u32> = reports.iter().map(|raised| raised.round).collect();
     rounds.dedup();
     Some(ReviewFinding {
@@ -385,11 +358,7 @@ fn merged_finding(log: &ReviewLog<'_>, reports: &[&RaisedFinding]) -> Option<Rev
         accepted_by,
         disputed_by: disputes.collect(),
         rounds,
-        also: reports
-            .iter()
-            .filter(|raised| raised.id != spoken.id)
-            .map(|raised| other_wording(raised))
-            .collect(),
+        also: reports.iter().filter(|raised| raised.id != spoken.id).map(other_wording).collect(),
     })
 }
 
@@ -408,7 +377,7 @@ pub(super) fn others_answers<'l>(
     said.filter(|(_, said)| is_one(said)).collect()
 }
 
-fn other_wording(raised: &RaisedFinding) -> OtherWording {
-    let JudgeFinding { severity, description, location, .. } = raised.finding.clone();
-    OtherWording { id: raised.id.clone(), judge: raised.seat.clone(), severity, description, location }
+fn other_wording(RaisedFinding { id, seat, finding, .. }: &&RaisedFinding) -> Value {
+    let JudgeFinding { severity, description, location, .. } = finding;
+    json!({"id": id, "judge": seat, "severity": severity, "description": description, "location": location})
 }

@@ -3,11 +3,10 @@
 use std::cell::OnceCell;
 
 use agon_core::wording::spoken;
-use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
+use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, PositionChange, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::findings::ChangeEvidence;
 use super::replies::{
     ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnFindingStatus, OwnStatus,
     SecondVerdict,
@@ -38,7 +37,7 @@ pub(super) struct ReviewJudge<'a> {
     pub(super) restated: bool,
     pub(super) second: Option<SecondVerdict>,
     /// The evidence for its change of verdict, where it verifies.
-    pub(super) evidence: Option<ChangeEvidence>,
+    pub(super) evidence: Option<PositionChange>,
     /// Whether its verdict went back to round 1 because nothing verifies.
     pub(super) is_reverted: bool,
 }
@@ -116,7 +115,7 @@ impl ReviewJudge<'_> {
         let [first, second] = self.change()?.map(JudgeVerdict::as_str);
         let cited = match (&self.evidence, self.changed_because(), self.unverified_cause()) {
             (Some(evidence), Some(because), _) => {
-                format!("{}: {}", spoken(because.kind.as_str()), evidence.cited)
+                format!("{}: {}", spoken(because.kind.as_str()), evidence.cited.join("; "))
             }
             (.., Some(cited)) => format!("weak flip: it cites {cited}, which does not verify"),
             _ => "weak flip: it cites nothing".to_owned(),
@@ -170,7 +169,7 @@ impl<'a> ReviewLog<'a> {
         let mut log = Self { debate, options, judges, findings, packet: OnceCell::new() };
         let evidence =
             |judge: &ReviewJudge<'_>| findings::verified_evidence(&log, judge, judge.changed_because()?);
-        let evidence: Vec<Option<ChangeEvidence>> = log.judges.iter().map(evidence).collect();
+        let evidence: Vec<Option<PositionChange>> = log.judges.iter().map(evidence).collect();
         for (judge, evidence) in log.judges.iter_mut().zip(evidence) {
             judge.evidence = evidence;
             judge.is_reverted = log.options.strict_anchoring && judge.is_weak_flip();

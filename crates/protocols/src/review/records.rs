@@ -11,7 +11,7 @@ use super::findings::{ReviewFinding, others_answers};
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict, OtherStatus};
 use super::report::{answer_words, non_empty};
-use super::verdict::{JudgeRecord, JudgedResult, ReviewRuling, ReviewVerdict, footer_line};
+use super::verdict::{self, ReviewQuorum, ReviewRuling, by_vendor, footer_line, is_without_finding};
 use super::{ReviewFailOn, packet};
 use crate::named_lists::name_key;
 
@@ -113,14 +113,12 @@ fn json_block(value: &Value) -> String {
 }
 
 /// The verdict for a pipeline.
-pub(super) fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: &JudgedResult) -> GateReport {
+pub(super) fn gate_report(log: &ReviewLog<'_>, found: &[ReviewFinding]) -> GateReport {
     let outcome = log.debate.outcome.as_ref();
     let is_complete = outcome.is_some_and(|outcome| outcome.status == Status::Complete);
-    let decided = verdict.verdict.filter(|_| is_complete);
-    let mut findings: Vec<GateFinding> =
-        judged.findings.iter().map(|found| gate_finding(log, found)).collect();
+    let decided = verdict::decided(log).filter(|_| is_complete);
+    let mut findings: Vec<GateFinding> = found.iter().map(|found| gate_finding(log, found)).collect();
     findings.sort_by_key(|finding| finding.dropped);
-    let judges = log.judges.iter().zip(&judged.judges);
     GateReport {
         ruling: match decided {
             None => GateRuling::Missing,
@@ -130,39 +128,39 @@ pub(super) fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: 
         },
         verdict: decided.map(|ruling| ruling.as_str().to_owned()),
         meaning: match (decided, outcome) {
-            (Some(ruling), _) => meaning(log, judged, ruling),
+            (Some(ruling), _) => meaning(log, found, ruling),
             (None, None) => "There is no verdict: the review has not ended.".to_owned(),
             (None, Some(_)) => {
-                format!("There is no verdict: {}.", judged.quorum.sentence(judged.judges.len()))
+                format!("There is no verdict: {}.", ReviewQuorum::of(log).sentence(log.judges.len()))
             }
         },
-        target: verdict.target.clone(),
-        path: verdict.paths.first().cloned(),
+        target: packet::slug(log.brief()),
+        path: log.packet().paths().next().map(str::to_owned),
         fails_on_warn: log.options.fail_on == ReviewFailOn::Warn,
-        footer: outcome.map(|_| footer_line(log, verdict)),
-        judges: judges.map(|(judge, record)| gate_judge(log, judge, record)).collect(),
+        footer: outcome.map(|_| footer_line(log)),
+        judges: log.judges.iter().map(|judge| gate_judge(log, judge)).collect(),
         findings,
     }
 }
 
 /// Who says what, the worst verdict first, and the rule that makes a ruling of it.
-fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: ReviewRuling) -> String {
+fn meaning(log: &ReviewLog<'_>, found: &[ReviewFinding], ruling: ReviewRuling) -> String {
     let verdicts = [Some(JudgeVerdict::Fail), Some(JudgeVerdict::Warn), Some(JudgeVerdict::Pass), None];
     let said = verdicts.into_iter().filter_map(|verdict| {
-        let who = judged.judges.iter().filter(|judge| judge.verdict == verdict);
-        let reverted = |judge: &JudgeRecord| if judge.reverted { " (reverted to R1)" } else { "" };
-        let who: Vec<String> = who.map(|judge| format!("{}{}", judge.judge, reverted(judge))).collect();
+        let who = log.judges.iter().filter(|judge| judge.counted_verdict() == verdict);
+        let reverted = |judge: &ReviewJudge<'_>| if judge.is_reverted { " (reverted to R1)" } else { "" };
+        let who: Vec<String> = who.map(|judge| format!("{}{}", judge.seat.id, reverted(judge))).collect();
         let s = if who.len() == 1 { "s" } else { "" };
         let what = verdict.map_or("gave no verdict".to_owned(), |said| format!("say{s} {}", said.as_str()));
         (!who.is_empty()).then(|| format!("{} {what}", joined(&who)))
     });
     let said: Vec<String> = said.collect();
-    let critical = judged.findings.iter().filter(|found| !found.dropped);
+    let critical = found.iter().filter(|found| !found.dropped);
     let critical = critical.filter(|found| found.finding.severity == FindingSeverity::Critical).count();
     let rule = match ruling {
         ReviewRuling::Fail => " One FAIL is enough.".to_owned(),
         ReviewRuling::Disagree => {
-            let sides = judged.vendors.iter();
+            let sides = by_vendor(log, ReviewJudge::counted_verdict).into_iter();
             let sides = sides.map(|side| format!("{} {}", side.vendor, side.verdict.as_str()));
             format!(" The providers split: {}. You decide.", sides.collect::<Vec<_>>().join(", "))
         }
@@ -175,15 +173,15 @@ fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, ruling: ReviewRuling) -> 
     format!("{}.{rule}", said.join("; "))
 }
 
-fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
-    let counted = judge.counted().map(|(_, counted)| counted);
-    let mut notes: Vec<String> = record.note.clone().into_iter().collect();
-    notes.extend(record.without_finding.then(|| "it holds no finding".to_owned()));
-    let no_verdict = || record.note.clone().unwrap_or_else(|| "gave no verdict".into());
+fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> GateJudge {
+    let (counted, note) = (judge.counted().map(|(_, counted)| counted), verdict::note(log, judge));
+    let mut notes: Vec<String> = note.iter().cloned().collect();
+    notes.extend(is_without_finding(log, judge).then(|| "it holds no finding".to_owned()));
+    let no_verdict = || note.unwrap_or_else(|| "gave no verdict".into());
     GateJudge {
-        name: record.judge.clone(),
-        seat: record.seat.clone(),
-        vendor: Some(record.vendor.clone()),
+        name: judge.seat.id.clone(),
+        seat: judge.seat.id.clone(),
+        vendor: Some(judge.vendor.clone()),
         verdict: counted.map(|counted| counted.verdict.as_str().to_owned()),
         confidence: counted.map(|counted| counted.confidence.as_str().to_owned()),
         key_insight: counted.and_then(|counted| non_empty(&counted.key_insight)),

@@ -9,25 +9,25 @@ use agon_core::{
 };
 use serde_json::Value;
 
-use super::findings::{ReviewFinding, is_misplaced, others_answers};
+use super::findings::{ReviewFinding, is_misplaced, merged_findings, others_answers};
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::replies::{
     FindingSeverity, JudgeVerdict, OtherFindingStatus, OtherStatus, OwnStatus, SecondVerdict,
 };
-use super::verdict::{self, JudgedResult, ReviewRuling};
+use super::verdict::{self, ReviewRuling};
 use super::{ReviewPhase, records, seats};
+use crate::report_sections::{list_section, table_rows};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
-    let verdict = verdict::verdict(log);
-    let judged = verdict.judged.as_ref();
-    let gate = judged.map(|judged| records::gate_report(log, &verdict, judged));
-    let answer = match (judged, &gate) {
-        (Some(judged), Some(gate)) => judged_sections(log, judged, gate),
+    let found = log.options.is_validation().then(|| merged_findings(log));
+    let gate = found.as_ref().map(|found| records::gate_report(log, found));
+    let answer = match (&found, &gate) {
+        (Some(found), Some(gate)) => judged_sections(log, found, gate),
         _ => answers(log).into_iter().collect(),
     };
     let outcome = log.debate.outcome.as_ref();
-    let footer = || part("Who was heard", vec![ReportBlock::Line(verdict::footer_line(log, &verdict))]);
+    let footer = || part("Who was heard", vec![ReportBlock::Line(verdict::footer_line(log))]);
     let judges = log.judges.iter().filter(|judge| !judge.mixed).count();
     let facts = seats::count_note(&log.options, judges).into_iter().collect();
     DebateView {
@@ -95,27 +95,23 @@ fn group(title: &str, blocks: Vec<ReportBlock>) -> ReportBlock {
 }
 
 /// The verdict, what was found, who said what, and what to do.
-fn judged_sections(log: &ReviewLog<'_>, judged: &JudgedResult, gate: &GateReport) -> Vec<ReportSection> {
+fn judged_sections(log: &ReviewLog<'_>, found: &[ReviewFinding], gate: &GateReport) -> Vec<ReportSection> {
     let kind = if gate.ruling == GateRuling::Passed { SectionKind::Answer } else { SectionKind::NoAnswer };
     let word = gate.verdict.clone().unwrap_or_else(|| "No verdict".into());
     let blocks =
         vec![ReportBlock::Headline(tone(gate.ruling), word), ReportBlock::Line(gate.meaning.clone())];
     let mut sections = vec![ReportSection::new(kind, "Verdict", blocks)];
-    sections.extend(finding_list(log, judged));
-    sections.push(judge_table(log, judged));
-    let advice = judged.recommendations.iter().map(|advice| ReportItem {
-        who: Some(advice.judge.clone()),
-        text: advice.recommendation.clone(),
-        note: None,
-    });
-    let advice = ReportBlock::Items(advice.collect());
-    sections.extend((!judged.recommendations.is_empty()).then(|| part("Recommendations", vec![advice])));
+    sections.extend(finding_list(log, found));
+    sections.push(judge_table(log));
+    let advice = verdict::recommendations(log)
+        .map(|(judge, words)| ReportItem { who: Some(judge.to_owned()), ..ReportItem::text(words) });
+    sections.extend(list_section("Recommendations", advice));
     sections
 }
 
-fn finding_list(log: &ReviewLog<'_>, judged: &JudgedResult) -> Option<ReportSection> {
+fn finding_list(log: &ReviewLog<'_>, found: &[ReviewFinding]) -> Option<ReportSection> {
     let findings = |severity: FindingSeverity| {
-        let found = judged.findings.iter().filter(|found| found.finding.severity == severity);
+        let found = found.iter().filter(|found| found.finding.severity == severity);
         let items: Vec<ReportItem> = found.flat_map(|found| finding_items(log, found)).collect();
         (!items.is_empty()).then(|| group(&heading(severity.as_str()), vec![ReportBlock::Items(items)]))
     };
@@ -126,9 +122,9 @@ fn finding_list(log: &ReviewLog<'_>, judged: &JudgedResult) -> Option<ReportSect
 
 /// A finding as each judge reported it, in the words of its most severe report that stands first.
 fn finding_items(log: &ReviewLog<'_>, found: &ReviewFinding) -> Vec<ReportItem> {
-    let is_other = |raised: &RaisedFinding| found.also.iter().any(|other| other.id == raised.id);
+    let others: Vec<&str> = found.also.iter().filter_map(|other| other.get("id")?.as_str()).collect();
     let reports = log.findings.iter().filter(|raised| found.ids.contains(&raised.id));
-    let (own, others): (Vec<_>, Vec<_>) = reports.partition(|raised| !is_other(raised));
+    let (own, others): (Vec<_>, Vec<_>) = reports.partition(|raised| !others.contains(&raised.id.as_str()));
     let same = own.first().map_or(String::new(), |first| format!(", the same as {}", first.id));
     let own = own.into_iter().map(|raised| finding_item(log, found, raised, ""));
     own.chain(others.into_iter().map(|raised| finding_item(log, found, raised, &same))).collect()
@@ -193,16 +189,17 @@ fn with_reason(what: String, reason: &str) -> String {
 
 /// The verdicts of both rounds as a table. A whole sentence does not fit a cell, so what each judge saw, and why it changed, stands
 /// below.
-fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
+fn judge_table(log: &ReviewLog<'_>) -> ReportSection {
     let columns = |cells: [&str; 6]| {
-        let cells = cells.into_iter().enumerate().filter(|(column, _)| *column != 3 || judged.debate);
+        let cells = cells.into_iter().enumerate().filter(|(column, _)| *column != 3 || log.options.debate);
         cells.map(|(_, cell)| cell.to_owned()).collect::<Vec<_>>()
     };
     let mut rows = vec![columns(["Judge", "Provider", "R1", "R2", "Confidence", "Counts"])];
     let mut items = Vec::new();
-    for (judge, record) in log.judges.iter().zip(&judged.judges) {
+    for judge in &log.judges {
+        let (name, note) = (&judge.seat.id, verdict::note(log, judge));
         // A judge may be called by its perspective.
-        let perspective = record.perspective.as_ref().filter(|own| **own != record.judge);
+        let perspective = judge.perspective.as_ref().map(|own| &own.name).filter(|own| *own != name);
         let (counted, second) = (judge.counted(), judge.second.as_ref().map(|second| &second.now));
         let said = judge.first.iter().chain(second);
         let mut confidence: Vec<&str> = said.map(|said| said.confidence.as_str()).collect();
@@ -211,19 +208,16 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             counted.map(|(round, counted)| format!("{} (R{})", counted.verdict.as_str(), round as u8));
         let no_second = if judge.mixed { "not asked" } else { "none" };
         rows.push(columns([
-            &perspective.map_or(record.judge.clone(), |own| format!("{} ({own})", record.judge)),
-            &record.vendor,
+            &perspective.map_or(name.clone(), |own| format!("{name} ({own})")),
+            &judge.vendor,
             judge.first_verdict().map_or("absent", JudgeVerdict::as_str),
             second.map_or(no_second, |second| second.verdict.as_str()),
             &confidence.join(" -> "),
             counts.as_deref().unwrap_or("nothing"),
         ]));
         let insight = counted.and_then(|(_, counted)| non_empty(&counted.key_insight));
-        let (text, note) = match insight {
-            Some(insight) => (Some(insight), record.note.clone()),
-            None => (record.note.clone(), None),
-        };
-        items.extend(text.map(|text| ReportItem { who: Some(record.judge.clone()), text, note }));
+        let (text, note) = if insight.is_some() { (insight, note) } else { (note, None) };
+        items.extend(text.map(|text| ReportItem { who: Some(name.clone()), text, note }));
     }
     let mut blocks = vec![ReportBlock::Table(rows)];
     blocks.extend((!items.is_empty()).then_some(ReportBlock::Items(items)));
@@ -268,8 +262,8 @@ fn round_summary(log: &ReviewLog<'_>, round: u32) -> Option<RoundSummary> {
     if is_open || !log.options.is_validation() {
         return None;
     }
-    let mut rows = vec![["Judge", "Verdict", "Confidence", "Key insight"].map(String::from).to_vec()];
-    rows.extend(log.judges.iter().map(|judge| summary_row(log, judge, round)));
+    let rows = log.judges.iter().map(|judge| summary_row(log, judge, round));
+    let rows = table_rows(["Judge", "Verdict", "Confidence", "Key insight"], rows);
     let decided = if round == 1 { verdict::first_decided(log) } else { verdict::decided(log) };
     let decided = decided.map_or("no verdict", ReviewRuling::as_str);
     let so_far = if round == 1 && log.has_second_round() { " so far" } else { "" };
@@ -277,7 +271,7 @@ fn round_summary(log: &ReviewLog<'_>, round: u32) -> Option<RoundSummary> {
     Some(RoundSummary { after_phases: place + 1, title, rows, notes: Vec::new() })
 }
 
-fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> Vec<String> {
+fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> [String; 4] {
     let change = judge.change().map(|verdicts| verdicts.map(JudgeVerdict::as_str).join(" -> "));
     let weak = if judge.is_weak_flip() { "(weak flip) " } else { "" };
     let [verdict, confidence, insight] = match (&judge.first, &judge.second) {
@@ -295,7 +289,7 @@ fn summary_row(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, round: u32) -> Vec<
             [first.verdict.as_str(), first.confidence.as_str(), &first.key_insight].map(str::to_owned)
         }
     };
-    vec![judge.seat.id.clone(), verdict, confidence, insight]
+    [judge.seat.id.clone(), verdict, confidence, insight]
 }
 
 /// The verdicts as the judges gave them. A change that strict anchoring reverted is still a change; only the rulings go by
@@ -320,16 +314,13 @@ fn positions(log: &ReviewLog<'_>) -> PositionHistory {
 fn position(judge: &ReviewJudge<'_>, round: u32) -> Option<SeatPosition> {
     let first = judge.first_verdict()?;
     let change = judge.change().filter(|_| round == 2);
-    let evidence = judge.evidence.as_ref();
     let unverified = judge.unverified_cause().map(|cited| format!("{cited}, which does not verify"));
     Some(SeatPosition {
         seat: judge.seat.id.clone(),
         position: change.map_or(first, |[_, second]| second).as_str().to_owned(),
         change: change.map(|_| PositionChange {
-            cited: evidence.map(|evidence| evidence.cited.clone()).into_iter().collect(),
-            sources: evidence.and_then(|evidence| evidence.source.clone()).into_iter().collect(),
             unverified: unverified.into_iter().collect(),
-            reason: None,
+            ..judge.evidence.clone().unwrap_or_default()
         }),
         ..SeatPosition::default()
     })

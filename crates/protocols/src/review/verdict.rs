@@ -8,56 +8,30 @@ use agon_core::{Corrupt, Fate, Fidelity, Outcome, PositionFate, Status, Step, Te
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::findings::{ReviewFinding, holds_finding, is_misplaced, merged_findings};
+use super::findings::{holds_finding, is_misplaced, merged_findings};
 use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
 use super::replies::{FirstVerdict, JudgeVerdict};
+use super::report::non_empty;
 use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
-use crate::participation::{cut_off_warnings, judges_quorum, shortened_warnings};
+use crate::participation::{self, cut_off_warnings, judges_quorum, shortened_warnings};
 
 /// The verdict of `review`, as the outcome carries it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ReviewVerdict {
+#[derive(Serialize)]
+struct ReviewVerdict<'l> {
     /// The ruling; null in modes without verdicts, and when too few judges were heard.
-    pub verdict: Option<ReviewRuling>,
-    /// The mode.
-    pub mode: ReviewMode,
+    verdict: Option<ReviewRuling>,
+    mode: ReviewMode,
     /// A short name for what was judged.
-    pub target: String,
+    target: String,
     /// The files that were judged.
-    pub paths: Vec<String>,
-    /// What the judges came to, in validate mode.
+    paths: Vec<&'l str>,
+    /// What the judges came to in validate mode, or what each of them answered in the other modes.
     #[serde(flatten)]
-    pub judged: Option<JudgedResult>,
-    /// What each judge answered, in the other modes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<Vec<Map<String, Value>>>,
+    result: Value,
     /// How many were heard in each round.
-    pub footer: String,
-}
-
-/// The result in validate mode.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct JudgedResult {
-    /// The mildest ruling that fails the gate.
-    pub fail_on: ReviewFailOn,
-    /// Whether the user asked for a second round.
-    pub debate: bool,
-    /// Whether round 1 was unanimous; null without a second round.
-    pub branch: Option<ReviewBranch>,
-    /// How many judges had to be heard, and were.
-    pub quorum: ReviewQuorum,
-    /// The judges, in seat order.
-    pub judges: Vec<JudgeRecord>,
-    /// The result of each vendor, in the order of their first judges.
-    pub vendors: Vec<VendorVerdict>,
-    /// What was found in both rounds, each finding once, the most severe first.
-    pub findings: Vec<ReviewFinding>,
-    /// The judges that had a second round, and whether they changed their verdict.
-    pub shifts: Vec<Value>,
-    /// What the judges recommend in the verdicts that count.
-    pub recommendations: Vec<JudgeRecommendation>,
+    footer: String,
 }
 
 agon_core::option_words! {
@@ -127,7 +101,7 @@ pub struct ReviewQuorum {
 }
 
 impl ReviewQuorum {
-    fn of(log: &ReviewLog<'_>) -> Self {
+    pub(super) fn of(log: &ReviewLog<'_>) -> Self {
         let needed = log.options.quorum.unwrap_or_else(|| judges_quorum(log.judges.len()));
         let mut missing_vendors: Vec<String> = Vec::new();
         for named in log.judges.iter().map(|judge| vendor(&judge.seat.model)) {
@@ -164,48 +138,12 @@ impl ReviewQuorum {
     }
 }
 
-/// A judge and its verdicts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct JudgeRecord {
-    pub judge: String,
-    pub seat: String,
-    /// The provider of its model.
-    pub vendor: String,
-    /// What it looked at.
-    pub perspective: Option<String>,
-    /// Whether it is of the second vendor.
-    pub mixed: bool,
-    /// Its answer in round 1, as it gave it.
-    pub r1: Option<Value>,
-    /// Its answer in round 2, as it gave it.
-    pub r2: Option<Value>,
-    /// Whether it changed its verdict without evidence that could be verified.
-    pub weak_flip: bool,
-    /// Whether its verdict went back to round 1 for that.
-    pub reverted: bool,
-    /// Whether its verdict is WARN or FAIL and it holds no finding, neither its own nor one that it accepts.
-    pub without_finding: bool,
-    /// The round whose verdict counts.
-    pub used: Option<CountedRound>,
-    /// The verdict that counts.
-    pub verdict: Option<JudgeVerdict>,
-    /// What a reader should know of its verdict.
-    pub note: Option<String>,
-}
-
 /// The result of all judges of one vendor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VendorVerdict {
     pub vendor: String,
     /// The worst verdict of its judges.
     pub verdict: JudgeVerdict,
-}
-
-/// What a judge recommends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct JudgeRecommendation {
-    pub judge: String,
-    pub recommendation: String,
 }
 
 /// Closes the debate.
@@ -253,15 +191,12 @@ fn second_round_was_skipped(log: &ReviewLog<'_>) -> bool {
 
 fn fidelity(log: &ReviewLog<'_>) -> Fidelity {
     let (termination, status) = ending(log);
-    let whole = log.debate.absences().next().is_none()
-        && cut_off_warnings(log.debate).is_empty()
-        && termination != Termination::Budget
-        && status == Status::Complete;
-    if whole { Fidelity::Full } else { Fidelity::Degraded }
+    let is_whole = termination != Termination::Budget && status == Status::Complete;
+    participation::fidelity(log.debate, is_whole)
 }
 
 /// The worst verdict of each vendor, in the order of their first judges.
-fn by_vendor<'l>(
+pub(super) fn by_vendor<'l>(
     log: &ReviewLog<'l>,
     verdict: impl Fn(&ReviewJudge<'l>) -> Option<JudgeVerdict>,
 ) -> Vec<VendorVerdict> {
@@ -296,20 +231,23 @@ pub(super) fn first_decided(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
     consolidated(log, &by_vendor(log, ReviewJudge::first_verdict))
 }
 
-/// The verdict of a review, as far as it has come.
-pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
-    let brief = log.brief();
-    let (judges, heard, revised) = (log.judges.len(), log.survivors().count(), log.revised().count());
+fn verdict<'l>(log: &'l ReviewLog<'_>) -> ReviewVerdict<'l> {
     ReviewVerdict {
         verdict: decided(log),
         mode: log.options.mode,
-        target: packet::slug(brief),
-        paths: log.packet().paths().map(str::to_owned).collect(),
-        judged: log.options.is_validation().then(|| judged_result(log)),
-        answers: (!log.options.is_validation())
-            .then(|| log.survivors().map(|judge| named_answer(judge)).collect()),
-        footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {}", fidelity(log).as_str()),
+        target: packet::slug(log.brief()),
+        paths: log.packet().paths().collect(),
+        result: match log.options.is_validation() {
+            true => judged_result(log),
+            false => json!({"answers": log.survivors().map(named_answer).collect::<Vec<_>>()}),
+        },
+        footer: footer(log),
     }
+}
+
+fn footer(log: &ReviewLog<'_>) -> String {
+    let (judges, heard, revised) = (log.judges.len(), log.survivors().count(), log.revised().count());
+    format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {}", fidelity(log).as_str())
 }
 
 /// The answer of a judge in round 1, as it gave it, with its name in front.
@@ -333,46 +271,53 @@ pub(super) fn shown_answer(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Map<
 }
 
 /// The footer for a reader. Without a second round its count looks like a failure, so it says why.
-pub(super) fn footer_line(log: &ReviewLog<'_>, verdict: &ReviewVerdict) -> String {
+pub(super) fn footer_line(log: &ReviewLog<'_>) -> String {
     let note = if log.options.has_debate() { "" } else { " (no second round)" };
-    format!("{}{note}", verdict.footer)
+    format!("{}{note}", footer(log))
 }
 
-fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
-    let recommendation = |judge: &ReviewJudge<'_>| {
-        let recommendation = judge.counted()?.1.recommendation.trim().to_owned();
-        let is_given = !recommendation.is_empty();
-        is_given.then(|| JudgeRecommendation { judge: judge.seat.id.clone(), recommendation })
-    };
-    JudgedResult {
-        fail_on: log.options.fail_on,
-        debate: log.options.debate,
-        branch: log.branch().filter(|_| log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2).is_some()),
-        quorum: ReviewQuorum::of(log),
-        judges: log.judges.iter().map(|judge| judge_record(log, judge)).collect(),
-        vendors: by_vendor(log, ReviewJudge::counted_verdict),
-        findings: merged_findings(log),
-        shifts: log.judges.iter().filter_map(shift).collect(),
-        recommendations: log.judges.iter().filter_map(recommendation).collect(),
-    }
+/// The result in validate mode. Findings are those of both rounds, each once, the most severe first.
+fn judged_result(log: &ReviewLog<'_>) -> Value {
+    let second = log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2);
+    let recommendation = |(judge, words): (&str, String)| json!({"judge": judge, "recommendation": words});
+    json!({
+        "fail_on": log.options.fail_on,
+        "debate": log.options.debate,
+        "branch": log.branch().filter(|_| second.is_some()),
+        "quorum": ReviewQuorum::of(log),
+        "judges": log.judges.iter().map(|judge| judge_record(log, judge)).collect::<Vec<_>>(),
+        "vendors": by_vendor(log, ReviewJudge::counted_verdict),
+        "findings": merged_findings(log),
+        "shifts": log.judges.iter().filter_map(shift).collect::<Vec<_>>(),
+        "recommendations": recommendations(log).map(recommendation).collect::<Vec<_>>(),
+    })
 }
 
-fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> JudgeRecord {
-    JudgeRecord {
-        judge: judge.seat.id.clone(),
-        seat: judge.seat.id.clone(),
-        vendor: judge.vendor.clone(),
-        perspective: judge.perspective.as_ref().map(|perspective| perspective.name.clone()),
-        mixed: judge.mixed,
-        r1: judge.answer.cloned(),
-        r2: log.second_answer(judge).cloned(),
-        weak_flip: judge.is_weak_flip(),
-        reverted: judge.is_reverted,
-        without_finding: is_without_finding(log, judge),
-        used: judge.counted().map(|(round, _)| round),
-        verdict: judge.counted_verdict(),
-        note: note(log, judge),
-    }
+/// What the judges recommend in the verdicts that count.
+pub(super) fn recommendations<'l>(log: &'l ReviewLog<'_>) -> impl Iterator<Item = (&'l str, String)> {
+    log.judges.iter().filter_map(|judge| {
+        let (_, counted) = judge.counted()?;
+        Some((judge.seat.id.as_str(), non_empty(&counted.recommendation)?))
+    })
+}
+
+/// A judge and its verdicts: its answers as it gave them, and which of them counts.
+fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Value {
+    json!({
+        "judge": judge.seat.id,
+        "seat": judge.seat.id,
+        "vendor": judge.vendor,
+        "perspective": judge.perspective.as_ref().map(|perspective| &perspective.name),
+        "mixed": judge.mixed,
+        "r1": judge.answer,
+        "r2": log.second_answer(judge),
+        "weak_flip": judge.is_weak_flip(),
+        "reverted": judge.is_reverted,
+        "without_finding": is_without_finding(log, judge),
+        "used": judge.counted().map(|(round, _)| round),
+        "verdict": judge.counted_verdict(),
+        "note": note(log, judge),
+    })
 }
 
 /// What a reader should know of a judge's verdict.
@@ -387,7 +332,7 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
 }
 
 /// Whether a judge's verdict is WARN or FAIL and it names nothing that is wrong.
-fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
+pub(super) fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
     judge.counted_verdict().is_some_and(|verdict| verdict != JudgeVerdict::Pass)
         && !holds_finding(log, judge, judge.second.as_ref())
 }

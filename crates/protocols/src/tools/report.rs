@@ -3,14 +3,15 @@
 
 use agon_core::wording::{joined, seat_name};
 use agon_core::{
-    DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply, ReportBlock,
-    ReportItem, ReportSection, SeatPosition, SectionKind, ToolItem,
+    DebateView, ItemCitation, ItemFinding, ItemRecord, ItemStatus, PositionHistory, Reply, ReportItem,
+    SeatPosition, ToolItem,
 };
 use serde_json::Value;
 
 use super::table::ToolTable;
 use super::{cited_item, has_words};
 use crate::quotes::{QuotedTexts, quoted_words};
+use crate::report_sections::list_section;
 
 /// Adds every item to a view: as data, and as a section of the report.
 pub(super) fn add_items(view: &mut DebateView, table: &ToolTable) {
@@ -18,11 +19,8 @@ pub(super) fn add_items(view: &mut DebateView, table: &ToolTable) {
     view.items = table.seen.items.iter().map(|item| record(&view.positions, table, &quoted, item)).collect();
     for (title, is_attached) in [("What was looked up", false), ("What you attached", true)] {
         let items = view.items.iter().filter(|item| item.asked_by.is_empty() == is_attached);
-        let entries: Vec<ReportItem> = items.map(entry).collect();
-        if !entries.is_empty() {
-            let blocks = vec![ReportBlock::Items(entries)];
-            view.outline.details.insert(0, ReportSection::new(SectionKind::Part, title, blocks));
-        }
+        let section = list_section(title, items.map(entry));
+        view.outline.details.splice(0..0, section);
     }
 }
 
