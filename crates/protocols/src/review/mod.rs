@@ -74,7 +74,7 @@ agon_core::protocol_options! {
         perspectives: Option<String> = Text, "", "what the judges look at, by name, with commas";
         perspectives_file: Option<String> = File, "", "perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON";
         explorers: usize = Int(0, 5), "0", "explorers for each judge, who read parts of the target before round 1";
-        mixed: Option<String> = Models, "", "judges of a second provider as well, in round 1 only";
+        mixed: Option<String> = Models, "", "judges of a second vendor as well, in round 1 only";
         diff: Option<String> = File, "", "a diff to judge: a file, `-` for stdin, a git range such as main...HEAD, or `staged`";
         spec: Option<String> = File, "", "what the target is meant to do";
         decisions: Option<String> = File, "", "what was decided before and is not up for review";

@@ -104,13 +104,13 @@ fn second_vendor(
     let models: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if models.is_empty() {
         return Err(Invalid::new(
-            "--mixed names no model: add one of a second provider (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
+            "--mixed names no model: add one of a second vendor (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
         ));
     }
     let is_first_vendor = |model: &&&str| first.iter().any(|seat| vendor(&seat.model) == vendor(model));
     if let Some(same) = models.iter().find(is_first_vendor) {
         return Err(Invalid(format!(
-            "--mixed needs a second provider, but {same} is of {}, as the other judges are: name a model of another one",
+            "--mixed needs a second vendor, but {same} is of {}, as the other judges are: name a model of another one",
             vendor(same)
         )));
     }

@@ -128,7 +128,7 @@ impl ReviewQuorum {
     pub(super) fn sentence(&self, judges: usize) -> String {
         let Self { needed, heard, missing_vendors, unmixed } = self;
         if *unmixed {
-            return "no judge of the second provider gave a verdict, so this review is not mixed".into();
+            return "no judge of the second vendor gave a verdict, so this review is not mixed".into();
         }
         if heard < needed {
             let judges = counted(judges as u64, "judge");

@@ -400,10 +400,7 @@ fn a_mixed_review_without_its_second_vendor_has_no_verdict() {
             (&outcome.verdict["verdict"], agon_core::document::exit_status(&debate)),
             (&Value::Null, 3)
         );
-        assert!(warns(
-            outcome,
-            "no judge of the second provider gave a verdict, so this review is not mixed"
-        ));
+        assert!(warns(outcome, "no judge of the second vendor gave a verdict, so this review is not mixed"));
     }
     // A chain that falls back to the first vendor is not mixed either.
     let chain = brief(&["a/x"], &[("count", "1"), ("mixed", "b/y|a/x")]);

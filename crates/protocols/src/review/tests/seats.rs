@@ -279,7 +279,7 @@ fn mixed_without_a_second_vendor_is_an_error() {
     for (models, mixed, words) in [
         (&["a/x"][..], "", "names no model"),
         (&["a/x"], " , ", "names no model"),
-        (&["a/x"], "a/y", "needs a second provider, but a/y is of a"),
+        (&["a/x"], "a/y", "needs a second vendor, but a/y is of a"),
         (&["a/x"], "b/y,a/y", "a/y is of a"),
         (&["a/x", "b/y"], "b/z", "b/z is of b"),
         (&["a/x|b/y"], "a/z|b/z", "is of a"),
