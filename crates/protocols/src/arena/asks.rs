@@ -203,7 +203,7 @@ impl<'a> ArenaAsks<'a> {
         };
         let vote = vote.map(|vote| report::tally_sentence(&vote.tally(self.log), &vote.ballots));
         let judged = closing::final_judgement(self.log);
-        let judged = judged.map(|judged| report::first_place(judged));
+        let judged = judged.map(report::first_place);
         let judged = judged.map_or(String::new(), |first| format!(" {}.", capitalized(&first)));
         let vote = vote.unwrap_or_default();
         format!(

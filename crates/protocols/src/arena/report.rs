@@ -585,7 +585,7 @@ fn agreement_group(check: &ArenaAgreement) -> ReportBlock {
             note: None,
         })
     });
-    let came_to = check.challenged.then(|| match check.came_to {
+    let came_to = check.challenged.then_some(match check.came_to {
         Some(ChallengeResult::Left) => "challenged: the agents no longer agree",
         Some(ChallengeResult::Unknown) => "challenged: not known whether they still agree",
         Some(ChallengeResult::Met) => "challenged: met",
