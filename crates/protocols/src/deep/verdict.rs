@@ -4,7 +4,7 @@ use agon_core::wording::{clauses, counted, joined, rounds as rounds_words};
 use agon_core::{
     AbsenceReason, Corrupt, Fate, Outcome, PhaseTurn, PositionFate, RoundPositions, Status, Step, Termination,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::evaluation::{self, RankedAnswer};
@@ -129,14 +129,27 @@ pub struct RoundReport {
     pub agreement: Option<f64>,
     /// Whether the moderator assessed the round.
     pub assessed: bool,
-    /// The moderator's own scores.
-    #[serde(flatten)]
+    /// The moderator's own scores. Null if it was absent.
+    #[serde(flatten, serialize_with = "scores_or_nulls")]
     pub assessment: Option<ConvergenceStatus>,
     /// The moderator's advice, which decides nothing.
     pub should_stop: Option<bool>,
     pub next_round_focus: Option<String>,
     /// What each debater argued, in label order.
     pub stances: Vec<StanceReport>,
+}
+
+fn scores_or_nulls<S: Serializer>(
+    status: &Option<ConvergenceStatus>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let unknown = json!({
+        "agreement_score": null, "new_points_ratio": null, "consensus_answer": null, "remaining_disagreements": []
+    });
+    match status {
+        Some(status) => status.serialize(serializer),
+        None => unknown.serialize(serializer),
+    }
 }
 
 /// What a debater argued in a round.
