@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::view::{ending_sentence, holder_name, minority_items};
-use agon_core::wording::{clauses, counted, number_word};
+use agon_core::wording::{counted, number_word};
 use agon_core::{
     Ballot, CitableText, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome,
     PhaseTurn, PositionChange, PositionFate, PositionHistory, QualityCheck, ReportItem, RoundPositions,
@@ -446,7 +446,7 @@ fn is_apart(log: &ArenaLog<'_>, stage: usize, group: &[usize], other: &[usize]) 
     pairs.all(|(a, b)| log.relation(stage, a, b).is_some_and(|relation| relation != PairRelation::Same))
 }
 
-/// The name of each position: its sentence. If its holders put it differently, the last sentence of each with its author.
+/// The name of each position: the sentence in which it was first proposed. Holders may put it differently; their words stand beside it.
 fn position_names(
     log: &ArenaLog<'_>,
     stages: &[BTreeMap<usize, NumberedPosition>],
@@ -454,19 +454,12 @@ fn position_names(
 ) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for number in 0..count {
-        let mut last: BTreeMap<usize, &str> = BTreeMap::new();
-        for (at, held) in stages.iter().enumerate() {
-            let holders = held.iter().filter(|(_, held)| held.number == number);
-            last.extend(holders.map(|(place, _)| (*place, sentence(log, at, *place))));
-        }
-        let first = last.values().next().copied().unwrap_or_default();
-        let is_one = last.values().all(|other| is_same_text(first, other)) && !first.is_empty();
-        let is_new = !names.iter().any(|name| is_same_text(name, first));
-        let labelled = last.iter().map(|(place, said)| format!("{}: {said}", log.name(*place)));
-        names.push(match is_one && is_new {
-            true => first.to_owned(),
-            false => clauses(&labelled.collect::<Vec<_>>()),
-        });
+        let mut held = stages.iter().enumerate().flat_map(|(at, held)| held.iter().map(move |one| (at, one)));
+        let first = held.find(|(_, (_, held))| held.number == number);
+        let first = first.map_or("", |(at, (place, _))| sentence(log, at, *place));
+        let first = if first.is_empty() { "(no words)" } else { first };
+        let taken = names.iter().filter(|name| is_same_text(name, first)).count();
+        names.push(if taken == 0 { first.to_owned() } else { format!("{first} ({})", taken + 1) });
     }
     names
 }

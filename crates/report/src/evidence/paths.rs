@@ -51,15 +51,10 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     PositionPaths { seats, rounds, vote_rounds: source.vote_rounds(), positions, in_full, reworded, scored }
 }
 
-/// A seat's wording of its position after a round, if it is another than the position's name. The name may list the wording of each
-/// holder after the holder's name.
+/// A seat's wording of its position after a round, if it is another than the position's name.
 fn other_words<'a>(source: &ReportSource<'a>, seat: &str, held: &HeldPosition) -> Option<&'a str> {
     let history = &source.view.positions;
-    let name = clean_line(&history.in_full(&held.position));
-    let is_other = |words: &&str| {
-        let words = clean_line(words);
-        words != name && !name.contains(&format!("{}: {words}", source.name(seat)))
-    };
+    let is_other = |words: &&str| clean_line(words) != clean_line(&history.in_full(&held.position));
     history.wording(seat, held.round).filter(is_other)
 }
 
@@ -68,7 +63,7 @@ fn others_words(source: &ReportSource<'_>, name: &str) -> Option<String> {
     let words = source.evidence.trajectory.iter().filter_map(|seat| {
         let mut held = seat.positions.iter().rev().filter(|held| held.position == name);
         let words = held.find_map(|held| other_words(source, &seat.seat, held))?;
-        Some(format!("{words} ({})", source.name(&seat.seat)))
+        Some(format!("{words} ({}, last)", source.name(&seat.seat)))
     });
     let words: Vec<String> = words.collect();
     (!words.is_empty()).then(|| words.join("; "))
@@ -142,7 +137,7 @@ impl PathMarks {
             is_bare.then(|| format!("{} changed, {nothing}", self.bare)),
             self.reworded
                 .filter(|_| any(|step| step.is_reworded))
-                .map(|mark| format!("{mark} in the words of its holder")),
+                .map(|mark| format!("{mark} in other words")),
             any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -17,7 +17,7 @@ const GAP: usize = 2;
 /// The most positions that the legend explains.
 const LEGEND_MAX: usize = 12;
 /// A longer position is cut in the legend.
-const POSITION_CHARS_MAX: usize = 400;
+const POSITION_CHARS_MAX: usize = 240;
 
 /// The table and its legend, no line wider than `room`.
 pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &TerminalStyle) -> Vec<String> {
