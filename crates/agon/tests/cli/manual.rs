@@ -319,7 +319,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       Debater B  #2     #2     #3*
       Debater A  #3     #3     #3
       #1   Tabs.
-      #1'  Tabs to indent. (Debater C)
+      #1'  Tabs to indent. (Debater C, last)
       #2   Spaces.
       #3   A formatter decides.
       * changed, naming a point or evidence; ' in other words

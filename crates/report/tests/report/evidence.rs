@@ -74,7 +74,7 @@ fn a_position_in_new_words_has_a_mark_and_its_new_words() {
       seat-1  #1   #1'  #1'
       seat-2  #2   #2   #2
       #1   move
-      #1'  move in May (seat-1)
+      #1'  move in May (seat-1, last)
       #2   stay
       ' in other words
     ");
@@ -87,7 +87,7 @@ fn words_that_were_taken_back_have_no_mark() {
     history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
     let shown = read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN);
     assert!(shown.contains("seat-1  #1   #1'  #1\n"), "{shown}");
-    assert!(shown.contains("#1'  move in May (seat-1)"), "{shown}");
+    assert!(shown.contains("#1'  move in May (seat-1, last)"), "{shown}");
 }
 
 /// "Seven debaters fit in 80 columns", whatever they hold.
