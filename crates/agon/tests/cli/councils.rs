@@ -101,7 +101,8 @@ fn checks_over_a_log() {
               round: 8 of 8 given cross-examinations with at least 2 quoted claims
               (lines 16, 17, 18, 19, 42, 43, 44, 45 of the log)
     met       Avoided: Skipping moderator intervention when groupthink is detected:
-              1 of 1 unchallenged point argued against (lines 35, 36 of the log)
+              1 of 1 widely shared and unchallenged point argued against (lines 35,
+              36 of the log)
     met       Avoided: Not tracking position changes across rounds: 5 of 5 position
               changes with a reason (lines 25, 26, 27, 28, 51, 52, 53, 54 of the
               log)

@@ -308,20 +308,21 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
       time.
 
     What the debate did
-      Debater B changed position in round 2. Debater C revised the text and kept the
-      position in round 2. A plain vote on the first positions is tied; the answer
-      states one of the tied positions. Nobody revised anything in round 1. How
-      independent the debaters are is not known; Debater C, Debater B and Debater A
-      share the model script/tabs.yaml.
+      Debater B changed position in round 2. Debater C revised the text in round 2.
+      A plain vote on the first positions is tied; the answer states one of the tied
+      positions. Nobody revised anything in round 1. How independent the debaters
+      are is not known; Debater C, Debater B and Debater A share the model
+      script/tabs.yaml.
 
                  start  R1     R2
       Debater C  #1     #1     #1'
-      Debater B  #2     #2     #3*
+      Debater B  #2     #2     #3'*
       Debater A  #3     #3     #3
       #1   Tabs.
       #1'  Tabs to indent. (Debater C, last)
       #2   Spaces.
       #3   A formatter decides.
+      #3'  Whatever the formatter writes. (Debater B, last)
       * changed, naming a point or evidence; ' in other words
       • Debater B: changed position in round 2, naming [A0] of Debater A: "Let a
         formatter decide"

@@ -131,7 +131,7 @@ fn configuration_and_specification_come_from_the_base() {
     action.event.1["pull_request"]["base"]["sha"] = base.into();
     let ran = action.run();
     assert_eq!(ran.status, 1, "{}", ran.log);
-    assert!(ran.summary.contains("All 3 judges fail it."), "{}", ran.summary);
+    assert!(ran.summary.contains("judge-1, judge-2 and judge-3 say FAIL."), "{}", ran.summary);
     let work = Path::new(&ran.outputs["summary"]).parent().unwrap();
     let log = std::process::Command::new(env!("CARGO_BIN_EXE_agon"))
         .args(["export", "last", "--format", "json", "--no-config", "--db"])
@@ -153,7 +153,7 @@ fn options_and_a_budget_reach_the_review() {
         .run();
     assert_eq!(ran.status, 0, "{}", ran.log);
     assert!(
-        ran.summary.contains("All 4 judges pass it.") && ran.summary.contains("4/4 R1, 0/4 R2"),
+        ran.summary.contains("judge-3 and judge-4 say PASS.") && ran.summary.contains("4/4 R1, 0/4 R2"),
         "{}",
         ran.summary
     );
