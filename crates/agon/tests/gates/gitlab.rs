@@ -112,7 +112,11 @@ fn a_change_cannot_bring_its_own_judges_or_run_anything() {
     repository.write("ci.toml", &format!("models = [{models:?}]\n[review]\ncount = 3\n"));
     repository.commit("a configuration of the target branch");
     let ran = job(&repository, &path_with_program(), &[("AGON_CONFIG", "ci.toml")]);
-    assert!(ran.status == Some(1) && ran.log.contains("judge-1, judge-2 and judge-3 say FAIL."), "{}", ran.log);
+    assert!(
+        ran.status == Some(1) && ran.log.contains("judge-1, judge-2 and judge-3 say FAIL."),
+        "{}",
+        ran.log
+    );
 }
 
 #[test]

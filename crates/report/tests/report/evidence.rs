@@ -65,10 +65,10 @@ fn a_position_in_new_words_has_a_mark_and_its_new_words() {
     history.rounds[1].stands[0].reworded = Some("move in May".to_owned());
     assert_snapshot!(read(history, &["a/x", "b/y"], Some(Status::Complete)).section(TITLE, &PLAIN), @"
     What the debate did
-      No debater changed its position. seat-1 revised the text and kept the position
-      in round 2. A plain vote on the first positions is tied; the verdict states
-      one of the tied positions. Nobody revised anything in round 3. How independent
-      the debaters are is not known; no two share a model.
+      No debater changed its position. seat-1 revised the text in round 2. A plain
+      vote on the first positions is tied; the verdict states one of the tied
+      positions. Nobody revised anything in round 3. How independent the debaters
+      are is not known; no two share a model.
 
               R1   R2   R3
       seat-1  #1   #1'  #1'
@@ -233,7 +233,8 @@ fn a_seat_keeps_its_own_words() {
     assert!(changes.contains(&format!("- **To**: {own}\n- **Named")), "{changes}");
     let short = read.section(TITLE, &PLAIN);
     assert!(
-        short.contains("seat-2  #2    #4'*\n") && short.contains("#4'  Put outside blinds up. (seat-2)\n"),
+        short.contains("seat-2  #2    #4'*\n")
+            && short.contains("#4'  Put outside blinds up. (seat-2, last)\n"),
         "{short}"
     );
     let page = read.page();

@@ -44,13 +44,15 @@ fn one_seat_in_one_round() {
           Only the ledger: it is 4,000 lines and all the incidents are there.
 
     Positions after round 2
-      • Debater B: Rewrite the ledger only.
+      • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
+        there.
         Changed in this round.
 
     Who changed and why
       Debater B in round 2
         From: Put types around the hot paths.
-        To: Rewrite the ledger only.
+        To: Only the ledger: it is 4,000 lines and all the incidents are there.
+        Counted with: Rewrite the ledger only.
         Named: nothing
     ");
     let document = document(&log, &excerpt);
@@ -139,15 +141,18 @@ fn a_seat_goes_by_many_names() {
     let shown = text(&log, &said(None, Some("debater-2")));
     assert_snapshot!(shown.split("Positions by round\n").nth(1).unwrap(), @"
                  start  R1     R2
-      Debater B  #2     #2     #3~
-      #2  Put types around the hot paths.
-      #3  Rewrite the ledger only.
-      ~ changed, naming nothing
+      Debater B  #2     #2     #3'~
+      #2   Put types around the hot paths.
+      #3   Rewrite the ledger only.
+      #3'  Only the ledger: it is 4,000 lines and all the incidents are there.
+           (Debater B, last)
+      ~ changed, naming nothing; ' in other words
 
     Who changed and why
       Debater B in round 2
         From: Put types around the hot paths.
-        To: Rewrite the ledger only.
+        To: Only the ledger: it is 4,000 lines and all the incidents are there.
+        Counted with: Rewrite the ledger only.
         Named: nothing
     ");
 }
@@ -178,7 +183,8 @@ fn changes_and_dissent_have_their_reasons() {
     Who changed and why
       Debater B in round 2
         From: Put types around the hot paths.
-        To: Rewrite the ledger only.
+        To: Only the ledger: it is 4,000 lines and all the incidents are there.
+        Counted with: Rewrite the ledger only.
         Named: nothing
         In its own words: All nine incidents were in the ledger
     ");
@@ -192,14 +198,14 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        This is its first answer, never revised. Rejected by the chair: Nothing
-        shows that the rest needs it. The first point of its last argument: All nine
-        incidents were in the ledger
+        Rejected by the chair: Nothing shows that the rest needs it. Its holder's
+        reason: All nine incidents were in the ledger
 
     What became of each first position
       • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
         incidents are there.
-        Adopted: the chair adopts it: All incidents are there.
+        Adopted: the chair adopts its holder's final position: All incidents are
+        there.
       • Debater B (debater-2): No. A rewrite stops features for two quarters; put
         types around the hot paths instead.
         Given up: in round 2, citing nothing
@@ -211,7 +217,8 @@ fn changes_and_dissent_have_their_reasons() {
         2. Port the rest.
 
             fn main() {}
-        Minority: the chair rejects it: Nothing shows that the rest needs it.
+        Minority: the chair rejects its holder's final position: Nothing shows that
+        the rest needs it.
     ");
     let flips = DebateExcerpt::Flips.json(&read.stored(&log.records)).unwrap();
     assert_eq!(flips["flips"][0]["reason"], "All nine incidents were in the ledger");

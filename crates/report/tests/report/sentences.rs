@@ -281,7 +281,7 @@ fn seats_that_changed_or_did_not() {
       No debater changed its position.
     one changes and revises again, two revise and keep theirs
       seat-1 changed from FAIL to PASS in round 2, naming [L7].
-      seat-1 and seat-3 revised the text and kept the position in round 3; seat-2 revised the text and kept the position in rounds 2 and 3.
+      seat-1 and seat-3 revised the position and kept the vote in round 3; seat-2 revised the position and kept the vote in rounds 2 and 3.
       A plain vote on the first positions gives PASS; the verdict is PASS.
     ");
 }
@@ -464,15 +464,15 @@ fn the_answer_and_the_first_texts() {
       A plain vote on the first positions gives that of seat-1, seat-2 and seat-3; the answer states the same position.
     sorted, reworded
       No debater changed its position.
-      seat-1 and seat-3 revised the text and kept the position in round 2.
+      seat-1 and seat-3 revised the text in round 2.
       A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
     both reworded
       No debater changed its position.
-      seat-1 and seat-2 revised the text and kept the position in round 2.
+      seat-1 and seat-2 revised the text in round 2.
       A plain vote on the first positions is tied; the answer states one of the tied positions.
     one seat rewords
       No debater changed its position.
-      seat-1 revised the text and kept the position in round 2.
+      seat-1 revised the text in round 2.
     sorted, a majority wins
       seat-3 changed position in round 2.
       A plain vote on the first positions gives that of seat-1 and seat-2; the answer states the same position.
