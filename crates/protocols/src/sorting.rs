@@ -90,7 +90,7 @@ impl Sorting {
 
 /// What a declaration says of one text.
 #[derive(Clone, Copy)]
-enum Placement {
+enum MemberPlacement {
     Nowhere,
     /// In the declared group of this number.
     In(usize),
@@ -107,7 +107,7 @@ fn placed_texts(
     quoted: &QuotedTexts<'_>,
     faults: &mut Vec<String>,
 ) -> Vec<Option<usize>> {
-    let mut placed = vec![Placement::Nowhere; texts.len()];
+    let mut placed = vec![MemberPlacement::Nowhere; texts.len()];
     let groups = declared.iter().enumerate();
     let members = groups.flat_map(|(number, group)| group.members.iter().map(move |said| (number, said)));
     for (number, (label, quote)) in members {
@@ -123,18 +123,18 @@ fn placed_texts(
             ));
         }
         *place = match (*place, is_quoted) {
-            (Placement::Nowhere | Placement::Misquoted, true) => Placement::In(number),
-            (Placement::In(other), true) if other != number => Placement::Twice,
-            (Placement::Nowhere, false) => Placement::Misquoted,
+            (MemberPlacement::Nowhere | MemberPlacement::Misquoted, true) => MemberPlacement::In(number),
+            (MemberPlacement::In(other), true) if other != number => MemberPlacement::Twice,
+            (MemberPlacement::Nowhere, false) => MemberPlacement::Misquoted,
             (known, _) => known,
         };
     }
-    let group = |(place, text): (Placement, &LabelledText<'_>)| {
+    let group = |(place, text): (MemberPlacement, &LabelledText<'_>)| {
         match place {
-            Placement::In(number) => return Some(number),
-            Placement::Twice => faults.push(format!("{} is in more than one group.", text.label)),
-            Placement::Nowhere => faults.push(format!("{} is in no group.", text.label)),
-            Placement::Misquoted => {}
+            MemberPlacement::In(number) => return Some(number),
+            MemberPlacement::Twice => faults.push(format!("{} is in more than one group.", text.label)),
+            MemberPlacement::Nowhere => faults.push(format!("{} is in no group.", text.label)),
+            MemberPlacement::Misquoted => {}
         }
         None
     };

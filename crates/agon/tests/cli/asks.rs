@@ -155,7 +155,7 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
     What the debate did
       Debater D changed position in round 1. A plain vote on the first positions
       gives that of Debater B, Debater C and Debater A; the answer states the same
-      position. Nobody revised anything in round 2. How independent the debaters are
+      position. Nobody changed position in round 2. How independent the debaters are
       is not known; Debater D and Debater C share the model script/one.yaml; Debater
       B and Debater A share the model script/two.yaml.
 

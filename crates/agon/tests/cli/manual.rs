@@ -310,7 +310,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     What the debate did
       Debater B changed position in round 2. Debater C revised the text in round 2.
       A plain vote on the first positions is tied; the answer states one of the tied
-      positions. Nobody revised anything in round 1. How independent the debaters
+      positions. Nobody changed position in round 1. How independent the debaters
       are is not known; Debater C, Debater B and Debater A share the model
       script/tabs.yaml.
 

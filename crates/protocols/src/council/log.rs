@@ -365,7 +365,7 @@ impl<'a> CouncilLog<'a> {
         said.chain(standing).chain(letters).any(|text| self.texts.is_quoted(claim, text))
     }
 
-    /// What a councillor wrote in messages and replies, and to whom.
+    /// The messages and replies that a councillor wrote, each with its recipient.
     fn letters<'s>(&'s self, seat: &'s str) -> impl Iterator<Item = (&'s PeerMessage, &'s str, &'s str)> {
         self.messages.iter().filter_map(move |sent| match (sent.from == seat, sent.to == seat) {
             (true, _) => Some((sent, sent.to.as_str(), sent.text.as_str())),

@@ -205,7 +205,7 @@ impl EvidenceFacts<'_> {
     fn idle_rounds(&self) -> Option<String> {
         let idle = &self.evidence.counterfactual.idle_rounds;
         let is_told = !idle.is_empty() && idle.len() + 1 < self.own_rounds.len();
-        is_told.then(|| format!("Nobody revised anything in {}.", self.source.rounds_name(idle)))
+        is_told.then(|| format!("Nobody changed position in {}.", self.source.rounds_name(idle)))
     }
 
     /// How independent the seats are, or which of them share a model or a provider.

@@ -67,7 +67,7 @@ fn a_position_in_new_words_has_a_mark_and_its_new_words() {
     What the debate did
       No debater changed its position. seat-1 revised the text in round 2. A plain
       vote on the first positions is tied; the verdict states one of the tied
-      positions. Nobody revised anything in round 3. How independent the debaters
+      positions. Nobody changed position in round 3. How independent the debaters
       are is not known; no two share a model.
 
               R1   R2   R3

@@ -500,7 +500,7 @@ fn the_answer_and_the_first_texts() {
       No debater changed its position.
       seat-1 was counted with another position in round 3.
       A plain vote on the first positions is tied; the answer states one of the tied positions.
-      Nobody revised anything in round 2.
+      Nobody changed position in round 2.
     ");
 }
 
@@ -648,11 +648,11 @@ fn scores_and_idle_rounds() {
     an idle round after a change
       seat-3 changed from FAIL to PASS in round 2, naming [L7].
       A plain vote on the first positions gives PASS; the verdict is PASS.
-      Nobody revised anything in round 3.
+      Nobody changed position in round 3.
     an idle round in between
       seat-3 changed from FAIL to PASS in round 3, naming [L7].
       A plain vote on the first positions gives PASS; the verdict is PASS.
-      Nobody revised anything in round 2.
+      Nobody changed position in round 2.
     an idle round before a vote
       No debater changed its position.
       A plain vote on the first positions gives PASS; the verdict is PASS.

@@ -29,7 +29,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
 
     What the debate did
       Debater B changed position in round 2. A plain vote on the first positions is
-      tied; the answer states one of the tied positions. Nobody revised anything in
+      tied; the answer states one of the tied positions. Nobody changed position in
       round 1. How independent the debaters are is not known; no two share a model.
 
                  start  R1     R2
